@@ -1,39 +1,8 @@
 package org.yunti.table;
 
-import java.util.Arrays;
-
-import org.yunti.table.format.Xxh64;
-
-/**
- * Lookups of many keys at once: first all hashes, then the index bytes of all, then their groups, then their rows, so
- * that the processor waits for many cache lines at a time. It allocates nothing once its arrays have grown. One thread
- * at a time uses it.
- */
-public final class Batch {
-  private final SharedTable table;
-  private final Cells row;
-  private final Key key;
-  private long[] hashes = new long[0];
-  /** Places of pilots, then of groups, then the begins of rows; -1: the key has no row. */
-  private long[] places = hashes;
-  private long[] slots = hashes;
-  private long[] ends = hashes;
-  private int size;
-
-  Batch(SharedTable table) {
-    this.table = table;
-    row = table.row();
-    key = table.key();
-  }
-
-  private void begin(int count) {
-    size = count;
-    if (hashes.length < count) {
-      hashes = new long[count];
-      places = new long[count];
-      slots = new long[count];
-      ends = new long[count];
-    }
+/** Lookups of many keys at once, and the rows that the last of them found. One thread at a time uses it. */
+public abstract class Batch {
+  protected Batch() {
   }
 
   /**
@@ -41,99 +10,18 @@ public final class Batch {
    *
    * @return how many have a row
    */
-  public int find(long[] keys, int from, int count) {
-    table.requireInteger();
-    begin(count);
-    try {
-      return findIntegers(keys, from, count);
-    } catch (InternalError e) {
-      throw table.file().cut(e);
-    }
-  }
+  public abstract int find(long[] keys, int from, int count);
 
-  private int findIntegers(long[] keys, int from, int count) {
-    long seed = table.file().header.seed;
-    for (int i = 0; i < count; i++) {
-      hashes[i] = Xxh64.hash(keys[from + i], seed);
-    }
-    if (!locate()) {
-      return 0;
-    }
-    int found = 0;
-    for (int i = 0; i < count; i++) {
-      found += keep(i, table.slots().move(slots[i], places[i], row) && table.isKey(row, keys[from + i]));
-    }
-    return found;
-  }
+  public abstract int find(String[] keys, int from, int count);
 
-  public int find(String[] keys, int from, int count) {
-    table.requireBytes();
-    begin(count);
-    try {
-      return findTexts(keys, from, count);
-    } catch (InternalError e) {
-      throw table.file().cut(e);
-    }
-  }
-
-  private int findTexts(String[] keys, int from, int count) {
-    for (int i = 0; i < count; i++) {
-      hashes[i] = key.clear().add(keys[from + i]).hash();
-    }
-    if (!locate()) {
-      return 0;
-    }
-    int found = 0;
-    for (int i = 0; i < count; i++) {
-      found += keep(i, table.slots().move(slots[i], places[i], row) && key.clear().add(keys[from + i]).isOf(row));
-    }
-    return found;
-  }
-
-  private int keep(int i, boolean isFound) {
-    places[i] = isFound ? row.begin : -1;
-    ends[i] = row.end;
-    slots[i] = row.slotEnd;
-    return isFound ? 1 : 0;
-  }
-
-  /** Finds the groups of all hashes. Returns false if the table is empty. */
-  private boolean locate() {
-    if (table.isEmpty()) {
-      Arrays.fill(places, 0, size, -1);
-      return false;
-    }
-    Slots index = table.slots();
-    for (int i = 0; i < size; i++) {
-      places[i] = index.pilotAt(hashes[i]);
-    }
-    for (int i = 0; i < size; i++) {
-      slots[i] = index.slot(hashes[i], places[i]);
-    }
-    for (int i = 0; i < size; i++) {
-      places[i] = index.near(slots[i]);
-    }
-    index.touch(places, size);
-    return true;
-  }
+  /** Looks up keys of several columns, or of {@code bytes}: each is an array with the values of its columns. */
+  public abstract int find(Object[][] keys, int from, int count);
 
   /** Returns the number of keys of the last lookup. */
-  public int size() {
-    return size;
-  }
+  public abstract int size();
 
-  public boolean has(int i) {
-    return i < size && places[i] >= 0;
-  }
+  public abstract boolean has(int i);
 
   /** Moves a row to the one of a key. Returns false if it has none. */
-  public boolean move(int i, Cells row) {
-    table.requireOwn(row);
-    if (!has(i)) {
-      return false;
-    }
-    row.slotEnd = slots[i];
-    row.move(places[i], ends[i]);
-    return true;
-  }
+  public abstract boolean move(int i, Cells row);
 }

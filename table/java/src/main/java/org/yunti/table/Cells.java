@@ -4,7 +4,7 @@ import java.util.Arrays;
 
 import org.yunti.table.format.Dictionary;
 import org.yunti.table.format.Lengths;
-import org.yunti.table.format.TableFile;
+import org.yunti.table.format.Source;
 import org.yunti.table.memory.Memory;
 import org.yunti.table.schema.Column;
 import org.yunti.table.schema.Layout;
@@ -23,8 +23,9 @@ import org.yunti.table.schema.Type;
 public abstract class Cells {
   private static final long[] NONE = new long[1];
 
-  final TableFile file;
-  final Memory memory;
+  /** Bytes that have the row: the table's file; for a table client, the response that has this row. */
+  Source source;
+  Memory memory;
   final Layout layout;
   long begin;
   long end;
@@ -37,20 +38,23 @@ public abstract class Cells {
   private boolean hasStarts;
   private Key scratch;
 
-  protected Cells(TableFile file, Layout layout) {
-    this.file = file;
+  protected Cells(Layout layout) {
     this.layout = layout;
-    memory = file.memory;
     starts = layout.variables() == 0 ? NONE : new long[layout.variables() + 1];
   }
 
   /** Returns a new object of this class for another row. */
-  protected abstract Cells create(TableFile file);
+  protected abstract Cells create(Source source);
 
-  /** Moves to a row whose bytes are checked. */
+  final void belongTo(Source source) {
+    this.source = source;
+    memory = source.memory;
+  }
+
+  /** Moves to a row of its source, whose bytes are checked. */
   final void move(long begin, long end) {
     if (end - begin < layout.fixedBytes() + layout.variables()) {
-      throw file.damaged("a row of " + (end - begin) + " bytes at " + begin + " is too short");
+      throw source.damaged("a row of " + (end - begin) + " bytes at " + begin + " is too short");
     }
     this.begin = begin;
     this.end = end;
@@ -58,13 +62,15 @@ public abstract class Cells {
   }
 
   /** Returns a key for the bytes of a lookup's text. */
-  final Key scratch(SharedTable table) {
+  final Key scratch(Table table) {
     Key key = scratch;
     return key == null ? scratch = table.key() : key;
   }
 
   /** Moves to the row of another object. */
   final void moveTo(Cells other) {
+    source = other.source;
+    memory = other.memory;
     begin = other.begin;
     end = other.end;
     slotEnd = other.slotEnd;
@@ -83,9 +89,9 @@ public abstract class Cells {
   final void readStarts() {
     int count = layout.variables();
     if (count > 0) {
-      long at = Lengths.read(file, begin + layout.fixedBytes(), end, starts, count);
+      long at = Lengths.read(source, begin + layout.fixedBytes(), end, starts, count);
       if (at != end) {
-        throw file.damaged("the lengths of the row at " + begin + " do not fit it");
+        throw source.damaged("the lengths of the row at " + begin + " do not fit it");
       }
     }
     hasStarts = true;
@@ -160,7 +166,7 @@ public abstract class Cells {
   /** Returns the value of a column as an object: see {@link Row#get(int)}. */
   final Object value(int number) {
     Column column = layout.column(number);
-    return isMissing(column) ? null : Values.object(file, column, valueBegin(column), valueEnd(column));
+    return isMissing(column) ? null : Values.object(source, column, valueBegin(column), valueEnd(column));
   }
 
   /** Two are equal if they are of one class and all their values are equal. */

@@ -3,7 +3,7 @@ package org.yunti.table;
 import java.util.AbstractList;
 
 import org.yunti.table.format.Lengths;
-import org.yunti.table.format.TableFile;
+import org.yunti.table.format.Source;
 import org.yunti.table.schema.Column;
 import org.yunti.table.schema.Type;
 
@@ -16,7 +16,7 @@ import org.yunti.table.schema.Type;
  * </pre>
  */
 public final class Elements extends AbstractList<Object> {
-  private final TableFile file;
+  private final Source source;
   private final Column element;
   private final int size;
   /** Begin of the bits. */
@@ -27,22 +27,22 @@ public final class Elements extends AbstractList<Object> {
   /** Begins of values of variable length, or null. */
   private final long[] starts;
 
-  Elements(TableFile file, Column element, long begin, long end) {
-    this.file = file;
+  Elements(Source source, Column element, long begin, long end) {
+    this.source = source;
     this.element = element;
-    long count = Lengths.length(file, begin, end);
-    bits = begin + Lengths.bytes(file.memory, begin);
+    long count = Lengths.length(source, begin, end);
+    bits = begin + Lengths.bytes(source.memory, begin);
     width = element.type().width();
     values = bits + (element.isNullable() ? count + 7 >>> 3 : 0);
     // An element has one byte at least, which bounds the array below.
     if (count > Integer.MAX_VALUE - 8 || count * Math.max(width, 1) > end - values) {
-      throw file.damaged("the list at " + begin + " has more elements than bytes");
+      throw source.damaged("the list at " + begin + " has more elements than bytes");
     }
     size = (int) count;
     starts = width == 0 ? new long[size + 1] : null;
-    long last = width == 0 ? Lengths.read(file, values, end, starts, size) : values + count * width;
+    long last = width == 0 ? Lengths.read(source, values, end, starts, size) : values + count * width;
     if (last != end) {
-      throw file.damaged("the elements of the list at " + begin + " do not fit it");
+      throw source.damaged("the elements of the list at " + begin + " do not fit it");
     }
   }
 
@@ -71,18 +71,18 @@ public final class Elements extends AbstractList<Object> {
     return starts == null ? valueBegin(i) + width : starts[i + 1];
   }
 
-  TableFile file() {
-    return file;
+  Source source() {
+    return source;
   }
 
   public boolean isNull(int i) {
     check(i);
-    return element.isNullable() && (file.memory.getByte(bits + (i >> 3)) >> (i & 7) & 1) != 0;
+    return element.isNullable() && (source.memory.getByte(bits + (i >> 3)) >> (i & 7) & 1) != 0;
   }
 
   /** Returns an integer, as {@link Row#getLong(int)}. */
   public long getLong(int i) {
-    return Values.integer(file.memory, element.type(), valueBegin(i));
+    return Values.integer(source.memory, element.type(), valueBegin(i));
   }
 
   public int getInt(int i) {
@@ -95,27 +95,27 @@ public final class Elements extends AbstractList<Object> {
   }
 
   public double getDouble(int i) {
-    return Values.real(file.memory, element.type(), valueBegin(i));
+    return Values.real(source.memory, element.type(), valueBegin(i));
   }
 
   public String getUtf8(int i) {
-    return isNull(i) ? null : Values.text(file, element, valueBegin(i), valueEnd(i));
+    return isNull(i) ? null : Values.text(source, element, valueBegin(i), valueEnd(i));
   }
 
   public byte[] getBytes(int i) {
-    return isNull(i) ? null : Values.bytes(file, element, valueBegin(i), valueEnd(i));
+    return isNull(i) ? null : Values.bytes(source, element, valueBegin(i), valueEnd(i));
   }
 
   public Row getRecord(int i) {
-    return isNull(i) ? null : Values.record(file, element, valueBegin(i), valueEnd(i));
+    return isNull(i) ? null : Values.record(source, element, valueBegin(i), valueEnd(i));
   }
 
   public Elements getList(int i) {
-    return isNull(i) ? null : Values.list(file, element, valueBegin(i), valueEnd(i));
+    return isNull(i) ? null : Values.list(source, element, valueBegin(i), valueEnd(i));
   }
 
   @Override
   public Object get(int i) {
-    return isNull(i) ? null : Values.object(file, element, valueBegin(i), valueEnd(i));
+    return isNull(i) ? null : Values.object(source, element, valueBegin(i), valueEnd(i));
   }
 }

@@ -10,12 +10,12 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 
-import org.yunti.table.format.TableFile;
+import org.yunti.table.format.Source;
 import org.yunti.table.schema.Column;
 
 /** Reads the bytes of a value as an object of a class of the caller. */
 interface Getter {
-  Object read(TableFile file, long begin, long end);
+  Object read(Source source, long begin, long end);
 
   /**
    * Returns the getter of values of a column as a type.
@@ -23,16 +23,16 @@ interface Getter {
    * @param isCopy true: lists are copied, for objects that outlive the table
    * @throws IllegalArgumentException if the type does not hold all values of the column
    */
-  static Getter of(TableFile file, Column column, Type type, boolean isCopy) {
+  static Getter of(Column column, Type type, boolean isCopy) {
     Class<?> raw = raw(type);
     if (raw == Object.class) {
-      return (of, begin, end) -> Values.object(of, column, begin, end);
+      return (source, begin, end) -> Values.object(source, column, begin, end);
     }
     Getter getter = null;
     switch (column.type()) {
       case BOOL:
         getter = raw == boolean.class || raw == Boolean.class
-            ? (of, begin, end) -> of.memory.getByte(begin) != 0 : null;
+            ? (source, begin, end) -> source.memory.getByte(begin) != 0 : null;
         break;
       case F32:
       case F64:
@@ -43,13 +43,13 @@ interface Getter {
         getter = text(column, raw);
         break;
       case BYTES:
-        getter = raw == byte[].class ? (of, begin, end) -> Values.bytes(of, column, begin, end) : null;
+        getter = raw == byte[].class ? (source, begin, end) -> Values.bytes(source, column, begin, end) : null;
         break;
       case RECORD:
-        getter = record(file, column, raw);
+        getter = record(column, raw);
         break;
       case LIST:
-        getter = list(file, column, type, raw, isCopy);
+        getter = list(column, type, raw, isCopy);
         break;
       default:
         getter = integer(column, raw);
@@ -75,16 +75,16 @@ interface Getter {
     org.yunti.table.schema.Type of = column.type();
     int bits = bits(column);
     if (raw == long.class || raw == Long.class) {
-      return (file, begin, end) -> Values.integer(file.memory, of, begin);
+      return (source, begin, end) -> Values.integer(source.memory, of, begin);
     }
     if ((raw == int.class || raw == Integer.class) && bits <= 32) {
-      return (file, begin, end) -> (int) Values.integer(file.memory, of, begin);
+      return (source, begin, end) -> (int) Values.integer(source.memory, of, begin);
     }
     if ((raw == short.class || raw == Short.class) && bits <= 16) {
-      return (file, begin, end) -> (short) Values.integer(file.memory, of, begin);
+      return (source, begin, end) -> (short) Values.integer(source.memory, of, begin);
     }
     if ((raw == byte.class || raw == Byte.class) && bits <= 8) {
-      return (file, begin, end) -> (byte) Values.integer(file.memory, of, begin);
+      return (source, begin, end) -> (byte) Values.integer(source.memory, of, begin);
     }
     return null;
   }
@@ -92,20 +92,20 @@ interface Getter {
   static Getter real(Column column, Class<?> raw) {
     org.yunti.table.schema.Type of = column.type();
     if (raw == double.class || raw == Double.class) {
-      return (file, begin, end) -> Values.real(file.memory, of, begin);
+      return (source, begin, end) -> Values.real(source.memory, of, begin);
     }
     boolean isFloat = (raw == float.class || raw == Float.class) && of == org.yunti.table.schema.Type.F32;
-    return isFloat ? (file, begin, end) -> (float) Values.real(file.memory, of, begin) : null;
+    return isFloat ? (source, begin, end) -> (float) Values.real(source.memory, of, begin) : null;
   }
 
   static Getter text(Column column, Class<?> raw) {
     if (raw == String.class || raw == CharSequence.class) {
-      return (file, begin, end) -> Values.text(file, column, begin, end);
+      return (source, begin, end) -> Values.text(source, column, begin, end);
     }
     if (raw == byte[].class) {
-      return (file, begin, end) -> Values.bytes(file, column, begin, end);
+      return (source, begin, end) -> Values.bytes(source, column, begin, end);
     }
-    return raw.isEnum() ? (file, begin, end) -> constant(raw, Values.text(file, column, begin, end)) : null;
+    return raw.isEnum() ? (source, begin, end) -> constant(raw, Values.text(source, column, begin, end)) : null;
   }
 
   static Object constant(Class<?> type, String name) {
@@ -118,34 +118,34 @@ interface Getter {
         + Arrays.toString(type.getEnumConstants()));
   }
 
-  static Getter record(TableFile file, Column column, Class<?> raw) {
-    Shape<?> shape = Shape.of(file, column.fields(), raw);
-    return (of, begin, end) -> {
-      Cells cells = shape.cells();
+  static Getter record(Column column, Class<?> raw) {
+    Shape<?> shape = Shape.of(column.fields(), raw);
+    return (source, begin, end) -> {
+      Cells cells = shape.cells(source);
       cells.move(begin, end);
       cells.readStarts();
       return shape.value(cells);
     };
   }
 
-  static Getter list(TableFile file, Column column, Type type, Class<?> raw, boolean isCopy) {
+  static Getter list(Column column, Type type, Class<?> raw, boolean isCopy) {
     if (raw == Elements.class) {
-      return (of, begin, end) -> Values.list(of, column, begin, end);
+      return (source, begin, end) -> Values.list(source, column, begin, end);
     }
     if (raw.isArray()) {
       Class<?> component = raw.getComponentType();
-      Getter element = of(file, column.element(), component, isCopy);
+      Getter element = of(column.element(), component, isCopy);
       Object missing = missing(component);
-      return (of, begin, end) -> array(Values.list(of, column, begin, end), element, component, missing);
+      return (source, begin, end) -> array(Values.list(source, column, begin, end), element, component, missing);
     }
     if (!raw.isAssignableFrom(List.class)) {
       return null;
     }
     Type argument = type instanceof ParameterizedType ? ((ParameterizedType) type).getActualTypeArguments()[0]
         : Object.class;
-    Getter element = of(file, column.element(), argument, isCopy);
-    return (of, begin, end) -> {
-      List<Object> list = new Mapped(Values.list(of, column, begin, end), element);
+    Getter element = of(column.element(), argument, isCopy);
+    return (source, begin, end) -> {
+      List<Object> list = new Mapped(Values.list(source, column, begin, end), element);
       return isCopy ? Collections.unmodifiableList(new ArrayList<>(list)) : list;
     };
   }
@@ -199,7 +199,7 @@ interface Getter {
     @Override
     public Object get(int i) {
       return elements.isNull(i) ? null
-          : element.read(elements.file(), elements.valueBegin(i), elements.valueEnd(i));
+          : element.read(elements.source(), elements.valueBegin(i), elements.valueEnd(i));
     }
   }
 }

@@ -3,7 +3,6 @@ package org.yunti.table;
 import java.util.Arrays;
 import java.util.List;
 
-import org.yunti.table.format.TableFile;
 import org.yunti.table.format.Xxh64;
 import org.yunti.table.memory.HeapBytes;
 import org.yunti.table.memory.Memory;
@@ -17,7 +16,7 @@ import org.yunti.table.schema.Type;
 public final class Key {
   private static final int BYTES = 64;
 
-  private final TableFile file;
+  private final Table table;
   private final Column[] columns;
   /** The key's bytes, as they are hashed. */
   private byte[] bytes = new byte[BYTES];
@@ -28,9 +27,9 @@ public final class Key {
   private final int[] begins;
   private final int[] ends;
 
-  Key(TableFile file) {
-    this.file = file;
-    List<Column> of = file.schema.key();
+  Key(Table table) {
+    this.table = table;
+    List<Column> of = table.schema().key();
     columns = of.toArray(new Column[0]);
     numbers = new long[columns.length];
     begins = new int[columns.length];
@@ -57,8 +56,8 @@ public final class Key {
     return length;
   }
 
-  TableFile file() {
-    return file;
+  Table table() {
+    return table;
   }
 
   /** Adds the value of an integer column, or of a {@code bool} as 0 or 1. */
@@ -165,12 +164,12 @@ public final class Key {
   Key addOf(Cells row) {
     for (Column column : columns) {
       if (column.type().isInteger()) {
-        add(Values.integer(file.memory, column.type(), row.begin + column.at()));
+        add(Values.integer(row.memory, column.type(), row.begin + column.at()));
       } else {
         long begin = row.start(column.at());
         int count = Math.toIntExact(row.start(column.at() + 1) - begin);
         beginBytes(count);
-        file.memory.copy(begin, bytes, length, count);
+        row.memory.copy(begin, bytes, length, count);
         length += count;
         endBytes();
       }
@@ -180,14 +179,14 @@ public final class Key {
 
   private Column next() {
     if (size == columns.length) {
-      throw new IllegalArgumentException("the key of " + file.path + " has no more columns than "
-          + file.schema.key());
+      throw new IllegalArgumentException("the key of " + table.name() + " has no more columns than "
+          + table.schema().key());
     }
     return columns[size];
   }
 
   private IllegalArgumentException wrong(Column column, String value) {
-    return new IllegalArgumentException("the key of " + file.path + " has the columns " + file.schema.key() + ": "
+    return new IllegalArgumentException("the key of " + table.name() + " has the columns " + table.schema().key() + ": "
         + value + " is no value of " + column);
   }
 
@@ -221,18 +220,28 @@ public final class Key {
 
   void requireAll() {
     if (size != columns.length) {
-      throw new IllegalArgumentException("the key of " + file.path + " has the columns " + file.schema.key() + "; "
+      throw new IllegalArgumentException("the key of " + table.name() + " has the columns " + table.schema().key() + "; "
           + size + " are given");
     }
   }
 
-  long hash() {
-    return Xxh64.hash(bytes, 0, length, file.header.seed);
+  /** Returns true if the types of the columns have the numbers of this key. */
+  boolean fits() {
+    for (int i = 0; i < size; i++) {
+      if (columns[i].type().isInteger() && !columns[i].type().holds(numbers[i])) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  long hash(long seed) {
+    return Xxh64.hash(bytes, 0, length, seed);
   }
 
   /** Returns true if a row has this key. */
   boolean isOf(Cells row) {
-    Memory memory = file.memory;
+    Memory memory = row.memory;
     for (int i = 0; i < columns.length; i++) {
       Column column = columns[i];
       if (column.type().isInteger()) {
@@ -256,7 +265,7 @@ public final class Key {
    * @param isPrefix true if the last value is equal to all that begin with it
    */
   int compareTo(Cells row, boolean isPrefix) {
-    Memory memory = file.memory;
+    Memory memory = row.memory;
     for (int i = 0; i < size; i++) {
       Column column = columns[i];
       int order;

@@ -3,29 +3,30 @@ package org.yunti.table;
 import java.nio.ByteBuffer;
 
 import org.yunti.table.format.Dictionary;
-import org.yunti.table.format.TableFile;
+import org.yunti.table.format.Source;
 import org.yunti.table.schema.Column;
 import org.yunti.table.schema.Layout;
 import org.yunti.table.schema.Type;
 
 /**
  * A row of a table, or a record in one. Its getters read the file's bytes, and throw IllegalStateException once the
- * table is closed.
+ * table is closed. A row of {@link org.yunti.table.client.TableClient} is a copy, which outlives the client.
  *
- * <p>{@link SharedTable#find(long, Cells)} moves a row to another key without allocation; one thread at a time uses
+ * <p>{@link Table#find(long, Cells)} moves a row to another key without allocation; one thread at a time uses
  * such a row. Rows that {@code get} returned do not move, and any thread may read them.
  *
- * <p>Columns have numbers, which {@link SharedTable#column} finds once, or names. A missing number or truth value is
+ * <p>Columns have numbers, which {@link Table#column} finds once, or names. A missing number or truth value is
  * read as 0 or false ({@link #isNull(int)} tells it apart), a missing other value as null.
  */
 public final class Row extends Cells {
-  Row(TableFile file, Layout layout) {
-    super(file, layout);
+  Row(Source source, Layout layout) {
+    super(layout);
+    belongTo(source);
   }
 
   @Override
-  protected Cells create(TableFile file) {
-    return new Row(file, layout);
+  protected Cells create(Source source) {
+    return new Row(source, layout);
   }
 
   /** Returns the columns, or the fields of a record. */
@@ -99,7 +100,7 @@ public final class Row extends Cells {
   /** Returns the text of a {@code utf8} or {@code dict}, or null. */
   public String getUtf8(int column) {
     Column of = layout.column(column);
-    return isMissing(of) ? null : Values.text(file, of, valueBegin(of), valueEnd(of));
+    return isMissing(of) ? null : Values.text(source, of, valueBegin(of), valueEnd(of));
   }
 
   public String getUtf8(String name) {
@@ -109,7 +110,7 @@ public final class Row extends Cells {
   /** Returns a copy of the bytes of a {@code bytes}, {@code utf8} or {@code dict}, or null. */
   public byte[] getBytes(int column) {
     Column of = layout.column(column);
-    return isMissing(of) ? null : Values.bytes(file, of, valueBegin(of), valueEnd(of));
+    return isMissing(of) ? null : Values.bytes(source, of, valueBegin(of), valueEnd(of));
   }
 
   public byte[] getBytes(String name) {
@@ -166,7 +167,7 @@ public final class Row extends Cells {
 
   private long bytesBegin(Column of) {
     if (of.type() == Type.DICT) {
-      return isMissing(of) ? 0 : file.dictionary(of).begin(i32At(of.at()));
+      return isMissing(of) ? 0 : source.dictionary(of).begin(i32At(of.at()));
     }
     Values.requireBytes(of);
     return start(of.at());
@@ -174,7 +175,7 @@ public final class Row extends Cells {
 
   private long bytesEnd(Column of) {
     if (of.type() == Type.DICT) {
-      Dictionary dictionary = file.dictionary(of);
+      Dictionary dictionary = source.dictionary(of);
       return isMissing(of) ? 0 : dictionary.end(i32At(of.at()));
     }
     return start(of.at() + 1);
@@ -183,7 +184,7 @@ public final class Row extends Cells {
   /** Returns a record, or null. */
   public Row getRecord(int column) {
     Column of = layout.column(column);
-    return isMissing(of) ? null : Values.record(file, of, valueBegin(of), valueEnd(of));
+    return isMissing(of) ? null : Values.record(source, of, valueBegin(of), valueEnd(of));
   }
 
   public Row getRecord(String name) {
@@ -194,12 +195,13 @@ public final class Row extends Cells {
   public boolean findRecord(int column, Row record) {
     Column of = layout.column(column);
     Values.require(of, Type.RECORD);
-    if (record.layout != of.fields() || record.file != file) {
+    if (record.layout != of.fields()) {
       throw new IllegalArgumentException("the row is no record of the column " + of.name());
     }
     if (isMissing(of)) {
       return false;
     }
+    record.belongTo(source);
     record.move(valueBegin(of), valueEnd(of));
     return true;
   }
@@ -207,7 +209,7 @@ public final class Row extends Cells {
   /** Returns a list, or null. */
   public Elements getList(int column) {
     Column of = layout.column(column);
-    return isMissing(of) ? null : Values.list(file, of, valueBegin(of), valueEnd(of));
+    return isMissing(of) ? null : Values.list(source, of, valueBegin(of), valueEnd(of));
   }
 
   public Elements getList(String name) {

@@ -8,36 +8,14 @@ import java.util.NoSuchElementException;
  * {@link #next} moves a row of the caller and allocates nothing, or the iterator makes a Row for each.
  */
 public abstract class Rows implements Iterable<Row> {
-  final SharedTable table;
-  /** Begin of the next row in the slot, and the slot's end. */
-  private long next;
-  private long slotEnd;
-
-  Rows(SharedTable table) {
-    this.table = table;
+  protected Rows() {
   }
 
-  /** Moves to the first row of the next slot. Returns false at the end. */
-  abstract boolean nextSlot(Cells row);
+  /** Returns a row of this table, at no key yet. */
+  protected abstract Row row();
 
   /** Moves a row of this table to the next one. Returns false at the end. */
-  public final boolean next(Cells row) {
-    table.requireOwn(row);
-    try {
-      if (next < slotEnd) {
-        row.slotEnd = slotEnd;
-        table.slots().moveTo(next, row);
-      } else if (nextSlot(row)) {
-        slotEnd = row.slotEnd;
-      } else {
-        return false;
-      }
-      next = row.end;
-      return true;
-    } catch (InternalError e) {
-      throw table.file().cut(e);
-    }
-  }
+  public abstract boolean next(Cells row);
 
   @Override
   public final Iterator<Row> iterator() {
@@ -47,17 +25,13 @@ public abstract class Rows implements Iterable<Row> {
       @Override
       public boolean hasNext() {
         if (ahead == null) {
-          Row row = table.row();
-          if (next(row)) {
+          Row row = row();
+          if (Rows.this.next(row)) {
             row.readStarts();
             ahead = row;
           }
         }
         return ahead != null;
-      }
-
-      private boolean next(Row row) {
-        return Rows.this.next(row);
       }
 
       @Override
@@ -72,8 +46,47 @@ public abstract class Rows implements Iterable<Row> {
     };
   }
 
+  /** Rows of a mapped file, slot by slot. */
+  abstract static class OfSlots extends Rows {
+    final SharedTable table;
+    /** Begin of the next row in the slot, and the slot's end. */
+    private long next;
+    private long slotEnd;
+
+    OfSlots(SharedTable table) {
+      this.table = table;
+    }
+
+    /** Moves to the first row of the next slot. Returns false at the end. */
+    abstract boolean nextSlot(Cells row);
+
+    @Override
+    protected final Row row() {
+      return table.row();
+    }
+
+    @Override
+    public final boolean next(Cells row) {
+      table.requireOwn(row);
+      try {
+        if (next < slotEnd) {
+          row.slotEnd = slotEnd;
+          table.slots().moveTo(next, row);
+        } else if (nextSlot(row)) {
+          slotEnd = row.slotEnd;
+        } else {
+          return false;
+        }
+        next = row.end;
+        return true;
+      } catch (InternalError e) {
+        throw table.file().cut(e);
+      }
+    }
+  }
+
   /** Rows of all slots, in their order. */
-  static final class All extends Rows {
+  static final class All extends OfSlots {
     private final long slots;
     private long slot;
 
@@ -95,7 +108,7 @@ public abstract class Rows implements Iterable<Row> {
   }
 
   /** Rows of one key. */
-  static final class OfKey extends Rows {
+  static final class OfKey extends OfSlots {
     private Row first;
 
     /** Begins with a row that a lookup found; null: there is none. */
@@ -116,7 +129,7 @@ public abstract class Rows implements Iterable<Row> {
   }
 
   /** Rows of a range of keys, in their order. */
-  static final class Sorted extends Rows {
+  static final class Sorted extends OfSlots {
     private final Order order;
     private long at;
     private final long end;

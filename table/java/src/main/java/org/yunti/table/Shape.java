@@ -11,7 +11,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-import org.yunti.table.format.TableFile;
+import org.yunti.table.format.Source;
 import org.yunti.table.schema.Column;
 import org.yunti.table.schema.Layout;
 import org.yunti.table.view.ColumnNames;
@@ -23,8 +23,8 @@ abstract class Shape<T> {
   /** A system property for tests: {@code proxy} makes no classes, {@code loader} makes them as before Java 15. */
   private static final String VIEWS = "yunti.table.views";
 
-  /** Returns cells at no row yet, for {@link #value}. */
-  abstract Cells cells();
+  /** Returns cells at no row yet of a source, for {@link #value}. */
+  abstract Cells cells(Source source);
 
   /** Returns the object for the row that cells of this shape are at. The cells belong to it from now on. */
   abstract T value(Cells cells);
@@ -32,14 +32,14 @@ abstract class Shape<T> {
   /** Returns the cells of a view, or null for copies. */
   abstract Cells cellsOf(T view);
 
-  static <T> Shape<T> of(TableFile file, Layout layout, Class<T> type) {
-    return RecordClass.isRecord(type) ? copy(file, layout, type) : view(file, layout, type);
+  static <T> Shape<T> of(Layout layout, Class<T> type) {
+    return RecordClass.isRecord(type) ? copy(layout, type) : view(layout, type);
   }
 
   /** Returns the shape of an interface. */
-  static <T> Shape<T> view(TableFile file, Layout layout, Class<T> type) {
+  static <T> Shape<T> view(Layout layout, Class<T> type) {
     if (type == Row.class) {
-      return new Plain<>(file, layout, type);
+      return new Plain<>(layout, type);
     }
     if (!type.isInterface()) {
       throw new IllegalArgumentException(type.getName() + " is neither an interface nor a record");
@@ -49,7 +49,7 @@ abstract class Shape<T> {
     for (Method method : type.getMethods()) {
       if (Modifier.isAbstract(method.getModifiers()) && !isOfObject(method)) {
         methods.add(method);
-        getters.add(getter(file, layout, method));
+        getters.add(getter(layout, method));
       }
     }
     String way = System.getProperty(VIEWS, "");
@@ -57,8 +57,8 @@ abstract class Shape<T> {
     Class<? extends View> generated = way.equals("proxy") ? null
         : ViewClass.define(type, View.class, methods.toArray(new Method[0]), columns, way.equals("loader"));
     View.ColumnGetter[] all = getters.toArray(new View.ColumnGetter[0]);
-    return generated == null ? new Proxies<>(file, layout, type, methods, all)
-        : new Generated<>(generated, type, new View.Context(file, layout, all));
+    return generated == null ? new Proxies<>(layout, type, methods, all)
+        : new Generated<>(generated, type, new View.Context(layout, all));
   }
 
   private static boolean isOfObject(Method method) {
@@ -70,42 +70,40 @@ abstract class Shape<T> {
     }
   }
 
-  private static View.ColumnGetter getter(TableFile file, Layout layout, Method method) {
+  private static View.ColumnGetter getter(Layout layout, Method method) {
     if (method.getParameterCount() > 0) {
       throw new IllegalArgumentException(method + " has parameters; a getter of a column has none");
     }
     Column column = ColumnNames.find(layout, method.getName(), method.toString());
-    Getter getter = Getter.of(file, column, method.getGenericReturnType(), false);
+    Getter getter = Getter.of(column, method.getGenericReturnType(), false);
     return new View.ColumnGetter(column, getter, Getter.missing(method.getReturnType()));
   }
 
   /** Returns the shape of a record class. */
-  static <T> Shape<T> copy(TableFile file, Layout layout, Class<T> type) {
+  static <T> Shape<T> copy(Layout layout, Class<T> type) {
     RecordClass<T> of = new RecordClass<>(type);
     View.ColumnGetter[] getters = new View.ColumnGetter[of.size()];
     for (int i = 0; i < getters.length; i++) {
       String where = "component " + of.name(i) + " of " + type.getName();
       Column column = ColumnNames.find(layout, of.name(i), where);
-      getters[i] = new View.ColumnGetter(column, Getter.of(file, column, of.genericType(i), true),
+      getters[i] = new View.ColumnGetter(column, Getter.of(column, of.genericType(i), true),
           Getter.missing(of.type(i)));
     }
-    return new Copies<>(file, layout, of, getters);
+    return new Copies<>(layout, of, getters);
   }
 
   private static final class Plain<T> extends Shape<T> {
-    private final TableFile file;
     private final Layout layout;
     private final Class<T> type;
 
-    Plain(TableFile file, Layout layout, Class<T> type) {
-      this.file = file;
+    Plain(Layout layout, Class<T> type) {
       this.layout = layout;
       this.type = type;
     }
 
     @Override
-    Cells cells() {
-      return new Row(file, layout);
+    Cells cells(Source source) {
+      return new Row(source, layout);
     }
 
     @Override
@@ -121,7 +119,6 @@ abstract class Shape<T> {
 
   private static final class Generated<T> extends Shape<T> {
     private final View first;
-    private final TableFile file;
 
     Generated(Class<? extends View> generated, Class<T> type, View.Context context) {
       try {
@@ -130,12 +127,13 @@ abstract class Shape<T> {
       } catch (ReflectiveOperationException e) {
         throw new IllegalArgumentException("no view of " + type.getName(), e);
       }
-      file = context.file;
     }
 
     @Override
-    Cells cells() {
-      return first.create(file);
+    Cells cells(Source source) {
+      Cells cells = first.create(source);
+      cells.belongTo(source);
+      return cells;
     }
 
     /** Cells of this shape are of the generated class, which implements the interface. */
@@ -153,13 +151,11 @@ abstract class Shape<T> {
 
   /** Views where no class can be made: before Java 15 for an interface that is not public. Slower, and equal else. */
   private static final class Proxies<T> extends Shape<T> {
-    private final TableFile file;
     private final Layout layout;
     private final Class<T> type;
     private final Map<String, View.ColumnGetter> getters = new HashMap<>();
 
-    Proxies(TableFile file, Layout layout, Class<T> type, List<Method> methods, View.ColumnGetter[] all) {
-      this.file = file;
+    Proxies(Layout layout, Class<T> type, List<Method> methods, View.ColumnGetter[] all) {
       this.layout = layout;
       this.type = type;
       for (int i = 0; i < all.length; i++) {
@@ -168,8 +164,8 @@ abstract class Shape<T> {
     }
 
     @Override
-    Cells cells() {
-      return new Row(file, layout);
+    Cells cells(Source source) {
+      return new Row(source, layout);
     }
 
     @Override
@@ -216,21 +212,19 @@ abstract class Shape<T> {
   }
 
   private static final class Copies<T> extends Shape<T> {
-    private final TableFile file;
     private final Layout layout;
     private final RecordClass<T> type;
     private final View.ColumnGetter[] getters;
 
-    Copies(TableFile file, Layout layout, RecordClass<T> type, View.ColumnGetter[] getters) {
-      this.file = file;
+    Copies(Layout layout, RecordClass<T> type, View.ColumnGetter[] getters) {
       this.layout = layout;
       this.type = type;
       this.getters = getters;
     }
 
     @Override
-    Cells cells() {
-      return new Row(file, layout);
+    Cells cells(Source source) {
+      return new Row(source, layout);
     }
 
     @Override

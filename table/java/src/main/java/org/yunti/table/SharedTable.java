@@ -5,10 +5,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.util.Iterator;
-import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 
+import org.yunti.table.format.Source;
 import org.yunti.table.format.TableFile;
 import org.yunti.table.format.Xxh64;
 import org.yunti.table.schema.Column;
@@ -28,7 +27,7 @@ import org.yunti.table.schema.Schema;
  * <p>After {@link #close}, lookups and rows throw IllegalStateException. A damaged table gives a
  * {@link TableException}, at the open or when the damaged bytes are first used.
  */
-public final class SharedTable implements AutoCloseable, Iterable<Row> {
+public final class SharedTable extends Table implements Iterable<Row> {
   private final Path path;
   private final Options options;
   private final FileIdentity identity;
@@ -41,8 +40,6 @@ public final class SharedTable implements AutoCloseable, Iterable<Row> {
   private final boolean isBytes;
   private final boolean isEmpty;
   private final long seed;
-  /** A row for each thread whose lookup needs the array of a key. */
-  private final ThreadLocal<Row> spare = ThreadLocal.withInitial(this::row);
 
   private SharedTable(Path path, Options options) throws IOException {
     this.path = path;
@@ -87,10 +84,8 @@ public final class SharedTable implements AutoCloseable, Iterable<Row> {
     org.yunti.table.frozen.Frozen.write(graph, path);
   }
 
-  /**
-   * Returns a table of the file that now has this path's name, or this table if that is the same file. This table goes
-   * on with its old file until it is closed.
-   */
+  /** Returns a table of the file that now has this path's name, or this table if that is the same file. */
+  @Override
   public SharedTable reopen() throws IOException {
     return identity.equals(new FileIdentity(path)) ? this : open(path, options);
   }
@@ -101,20 +96,27 @@ public final class SharedTable implements AutoCloseable, Iterable<Row> {
     file.memory.close();
   }
 
+  @Override
   public boolean isClosed() {
     return file.memory.isClosed();
   }
 
-  /** Returns the number of keys. */
+  @Override
   public long size() {
     return file.header.keys;
   }
 
-  /** Returns the number of rows, which is the number of keys unless a key may have several. */
+  @Override
   public long rowCount() {
     return file.header.rows;
   }
 
+  @Override
+  public boolean hasSeveral() {
+    return file.header.hasSeveral;
+  }
+
+  @Override
   public Schema schema() {
     return file.schema;
   }
@@ -123,29 +125,22 @@ public final class SharedTable implements AutoCloseable, Iterable<Row> {
     return path;
   }
 
-  /** Returns the number of a column. */
-  public int column(String name) {
-    return file.schema.column(name);
+  @Override
+  public String name() {
+    return file.path;
   }
 
-  /** Returns a row for {@link #find}, at no key yet. */
+  @Override
   public Row row() {
-    return new Row(file, file.schema.layout());
+    return newRow();
   }
 
-  /** Returns an empty key, for keys of several columns and for bounds. */
-  public Key key() {
-    return new Key(file);
-  }
-
-  /** Returns lookups of many keys at once. */
+  @Override
   public Batch batch() {
-    return new Batch(this);
+    return new FileBatch(this);
   }
 
-  // Lookups. If a key has several rows, they find the first.
-
-  /** Moves a row to the one of an integer key. Returns false if the table has no such key. */
+  @Override
   public boolean find(long key, Cells row) {
     requireInteger();
     requireOwn(row);
@@ -159,7 +154,7 @@ public final class SharedTable implements AutoCloseable, Iterable<Row> {
     }
   }
 
-  /** Moves a row to the one of a key of the type {@code utf8}. */
+  @Override
   public boolean find(String key, Cells row) {
     requireBytes();
     requireOwn(row);
@@ -167,11 +162,7 @@ public final class SharedTable implements AutoCloseable, Iterable<Row> {
     return find(bytes.bytes(), 0, bytes.length(), row);
   }
 
-  /** Moves a row to the one of a key of the type {@code utf8} or {@code bytes}. */
-  public boolean find(byte[] key, Cells row) {
-    return find(key, 0, key.length, row);
-  }
-
+  @Override
   public boolean find(byte[] key, int offset, int length, Cells row) {
     requireBytes();
     requireOwn(row);
@@ -186,106 +177,35 @@ public final class SharedTable implements AutoCloseable, Iterable<Row> {
     }
   }
 
-  /** Moves a row to the one of a key of all columns. */
+  @Override
   public boolean find(Key key, Cells row) {
     requireOwn(row);
-    if (key.file() != file) {
-      throw new IllegalArgumentException("the key is one of another table");
-    }
-    key.requireAll();
+    requireWhole(key);
     try {
-      return !isEmpty() && slots.move(slots.slot(key.hash()), row) && key.isOf(row);
+      return !isEmpty() && slots.move(slots.slot(key.hash(seed)), row) && key.isOf(row);
     } catch (InternalError e) {
       throw file.cut(e);
     }
   }
 
-  /** Returns the row of an integer key, or null. */
-  public Row get(long key) {
-    Row row = row();
-    return find(key, row) ? whole(row) : null;
-  }
-
-  /** Returns the row of a key of the type {@code utf8}, or null. */
-  public Row get(String key) {
-    return copy(spare(key));
-  }
-
-  public Row get(byte[] key) {
-    return get(key, 0, key.length);
-  }
-
-  /** Returns the row of a key of the type {@code utf8} or {@code bytes}, or null. */
-  public Row get(byte[] key, int offset, int length) {
-    Row row = row();
-    return find(key, offset, length, row) ? whole(row) : null;
-  }
-
-  /** Returns the row of a key of several columns, in the order of the key; or null. */
-  public Row get(Object... key) {
-    return copy(spare(key));
-  }
-
-  /** Returns the row of a key, or null. */
-  public Row get(Key key) {
-    Row row = row();
-    return find(key, row) ? whole(row) : null;
-  }
-
-  /** Finds a row that the next lookup of the thread moves. */
-  Row spare(String key) {
-    Row found = spare.get();
-    return find(key, found) ? found : null;
-  }
-
-  Row spare(Object... key) {
-    Row found = spare.get();
-    return find(found.scratch(this).clear().addAll(key), found) ? found : null;
-  }
-
-  private Row copy(Row found) {
-    if (found == null) {
-      return null;
-    }
-    Row row = row();
-    row.moveTo(found);
-    return whole(row);
-  }
-
-  /** Reads what other threads would otherwise read side by side. */
-  private static Row whole(Row row) {
-    row.readStarts();
-    return row;
-  }
-
-  /** Returns all rows of a key, in the order of the input. */
+  @Override
   public Rows getAll(long key) {
     return new Rows.OfKey(this, get(key));
   }
 
+  @Override
   public Rows getAll(String key) {
     return new Rows.OfKey(this, get(key));
   }
 
+  @Override
   public Rows getAll(byte[] key) {
     return new Rows.OfKey(this, get(key));
   }
 
+  @Override
   public Rows getAll(Key key) {
     return new Rows.OfKey(this, get(key));
-  }
-
-  public Rows getAll(Object... key) {
-    return new Rows.OfKey(this, get(key));
-  }
-
-  /** Looks up many keys at once, and returns how many have a row; the batch has the rows. */
-  public int getAll(long[] keys, Batch batch) {
-    return batch.find(keys, 0, keys.length);
-  }
-
-  public int getAll(String[] keys, Batch batch) {
-    return batch.find(keys, 0, keys.length);
   }
 
   // Walks.
@@ -353,29 +273,6 @@ public final class SharedTable implements AutoCloseable, Iterable<Row> {
     return order;
   }
 
-  // Views.
-
-  /**
-   * Returns rows as an interface whose getters read them: {@code long userId()}, {@code getUserId()} or
-   * {@code user_id()} for the column {@code user_id}. A class for it is made once.
-   */
-  public <T> TypedTable<T> view(Class<T> type) {
-    return new TypedTable<>(this, Shape.view(file, file.schema.layout(), type));
-  }
-
-  /** Returns rows as copies in a record class (Java 16), whose components have the names of columns. */
-  public <T> TypedTable<T> as(Class<T> type) {
-    return new TypedTable<>(this, Shape.copy(file, file.schema.layout(), type));
-  }
-
-  /**
-   * Returns a read-only map. Its keys are Long, Integer, Short, Byte or Boolean for integers, String for texts, byte[]
-   * for bytes, and List for keys of several columns. Its values are views of an interface, records, or Rows.
-   */
-  public <K, V> Map<K, V> asMap(Class<K> key, Class<V> value) {
-    return new TableMap<>(this, key, new TypedTable<>(this, Shape.of(file, file.schema.layout(), value)));
-  }
-
   /**
    * Checks all of the file: sums, places, rows, and that each key is found.
    *
@@ -391,16 +288,26 @@ public final class SharedTable implements AutoCloseable, Iterable<Row> {
 
   // For the classes beside.
 
+  @Override
+  protected Source source() {
+    return file;
+  }
+
+  @Override
+  protected Rows allRows() {
+    return rows();
+  }
+
   TableFile file() {
     return file;
   }
 
-  Slots slots() {
-    return slots;
+  long seed() {
+    return seed;
   }
 
-  List<Column> keyColumns() {
-    return file.schema.key();
+  Slots slots() {
+    return slots;
   }
 
   boolean isEmpty() {
@@ -419,8 +326,9 @@ public final class SharedTable implements AutoCloseable, Iterable<Row> {
     return row.start(keyColumn.at() + 1) - begin == length && file.memory.equal(begin, key, offset, length);
   }
 
-  void requireOwn(Cells row) {
-    if (row.file != file || row.layout != file.schema.layout()) {
+  @Override
+  protected void requireOwn(Cells row) {
+    if (row.source != file || row.layout != file.schema.layout()) {
       throw new IllegalArgumentException("the row is one of another table; take one of row()");
     }
   }

@@ -12,22 +12,22 @@ import org.yunti.table.schema.Column;
 
 /** A table as a map. AbstractMap refuses changes; its equals and hashCode read all rows, as Map says. */
 final class TableMap<K, V> extends AbstractMap<K, V> {
-  private final SharedTable table;
+  private final Table table;
   private final Class<K> keyType;
   private final TypedTable<V> values;
   private final Column[] columns;
 
-  TableMap(SharedTable table, Class<K> keyType, TypedTable<V> values) {
+  TableMap(Table table, Class<K> keyType, TypedTable<V> values) {
     this.table = table;
     this.keyType = keyType;
     this.values = values;
-    columns = table.keyColumns().toArray(new Column[0]);
-    if (table.file().header.hasSeveral) {
-      throw new IllegalStateException(table.path() + " has several rows for a key; a map has one value for each");
+    columns = table.schema().key().toArray(new Column[0]);
+    if (table.hasSeveral()) {
+      throw new IllegalStateException(table.name() + " has several rows for a key; a map has one value for each");
     }
     if (!fits()) {
-      throw new IllegalArgumentException(keyType.getName() + " does not hold the keys of " + table.path() + ": "
-          + table.keyColumns());
+      throw new IllegalArgumentException(keyType.getName() + " does not hold the keys of " + table.name() + ": "
+          + table.schema().key());
     }
   }
 
@@ -89,8 +89,8 @@ final class TableMap<K, V> extends AbstractMap<K, V> {
 
   private K keyOf(Row row) {
     if (columns.length == 1) {
-      return keyType.cast(Getter.of(row.file, columns[0], keyType, true)
-          .read(row.file, row.valueBegin(columns[0]), row.valueEnd(columns[0])));
+      return keyType.cast(Getter.of(columns[0], keyType, true)
+          .read(row.source, row.valueBegin(columns[0]), row.valueEnd(columns[0])));
     }
     List<Object> all = new ArrayList<>();
     for (Column column : columns) {
@@ -118,7 +118,7 @@ final class TableMap<K, V> extends AbstractMap<K, V> {
 
       @Override
       public Iterator<Entry<K, V>> iterator() {
-        Iterator<Row> rows = table.iterator();
+        Iterator<Row> rows = table.allRows().iterator();
         return new Iterator<Entry<K, V>>() {
           @Override
           public boolean hasNext() {

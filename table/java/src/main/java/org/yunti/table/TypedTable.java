@@ -5,27 +5,27 @@ import java.util.Iterator;
 import java.util.List;
 
 /**
- * A table whose rows are objects of a class: views of an interface, which read the table and end with it, or records,
+ * A table whose rows are objects of a class: views of an interface, which read the table's bytes, or records,
  * which are copies. Threads share it, as they share the table.
  *
  * @param <T> an interface or a record class
  */
 public final class TypedTable<T> implements Iterable<T> {
-  private final SharedTable table;
+  private final Table table;
   private final Shape<T> shape;
 
-  TypedTable(SharedTable table, Shape<T> shape) {
+  TypedTable(Table table, Shape<T> shape) {
     this.table = table;
     this.shape = shape;
   }
 
-  public SharedTable table() {
+  public Table table() {
     return table;
   }
 
   /** Returns the object of an integer key, or null. */
   public T get(long key) {
-    Cells cells = shape.cells();
+    Cells cells = shape.cells(table.source());
     return table.find(key, cells) ? whole(cells) : null;
   }
 
@@ -40,7 +40,7 @@ public final class TypedTable<T> implements Iterable<T> {
 
   /** Returns the object of a key of the type {@code utf8} or {@code bytes}, or null. */
   public T get(byte[] key, int offset, int length) {
-    Cells cells = shape.cells();
+    Cells cells = shape.cells(table.source());
     return table.find(key, offset, length, cells) ? whole(cells) : null;
   }
 
@@ -50,7 +50,7 @@ public final class TypedTable<T> implements Iterable<T> {
   }
 
   public T get(Key key) {
-    Cells cells = shape.cells();
+    Cells cells = shape.cells(table.source());
     return table.find(key, cells) ? whole(cells) : null;
   }
 
@@ -60,7 +60,7 @@ public final class TypedTable<T> implements Iterable<T> {
       return null;
     }
     table.requireOwn(row);
-    Cells cells = shape.cells();
+    Cells cells = shape.cells(table.source());
     cells.moveTo(row);
     return whole(cells);
   }
@@ -76,7 +76,7 @@ public final class TypedTable<T> implements Iterable<T> {
    * @throws UnsupportedOperationException for records
    */
   public T flyweight() {
-    Cells cells = shape.cells();
+    Cells cells = shape.cells(table.source());
     T view = shape.value(cells);
     if (shape.cellsOf(view) == null) {
       throw new UnsupportedOperationException("a record does not move; take an interface");
@@ -104,7 +104,7 @@ public final class TypedTable<T> implements Iterable<T> {
   /** Returns the objects of rows: of a key, a range, or all. */
   public List<T> list(Rows rows) {
     List<T> list = new ArrayList<>();
-    for (Cells cells = shape.cells(); rows.next(cells); cells = shape.cells()) {
+    for (Cells cells = shape.cells(table.source()); rows.next(cells); cells = shape.cells(table.source())) {
       list.add(whole(cells));
     }
     return list;
@@ -126,7 +126,7 @@ public final class TypedTable<T> implements Iterable<T> {
   /** Iterates over all rows, an object for each. */
   @Override
   public Iterator<T> iterator() {
-    Iterator<Row> rows = table.iterator();
+    Iterator<Row> rows = table.allRows().iterator();
     return new Iterator<T>() {
       @Override
       public boolean hasNext() {

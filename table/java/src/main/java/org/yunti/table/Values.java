@@ -1,7 +1,7 @@
 package org.yunti.table;
 
 import org.yunti.table.format.Dictionary;
-import org.yunti.table.format.TableFile;
+import org.yunti.table.format.Source;
 import org.yunti.table.memory.Memory;
 import org.yunti.table.schema.Column;
 import org.yunti.table.schema.Type;
@@ -47,29 +47,29 @@ final class Values {
     throw new IllegalArgumentException("a value of the type " + type + " is no floating-point number");
   }
 
-  static String text(TableFile file, Column column, long begin, long end) {
+  static String text(Source source, Column column, long begin, long end) {
     if (column.type() == Type.DICT) {
-      return file.dictionary(column).text(file.memory.getInt(begin));
+      return source.dictionary(column).text(source.memory.getInt(begin));
     }
     require(column, Type.UTF8);
-    return Dictionary.text(file.memory, begin, end);
+    return Dictionary.text(source.memory, begin, end);
   }
 
   /** Returns the bytes of a text, of a text in a dictionary, or of a value of the type bytes. */
-  static byte[] bytes(TableFile file, Column column, long begin, long end) {
+  static byte[] bytes(Source source, Column column, long begin, long end) {
     if (column.type() == Type.DICT) {
-      Dictionary dictionary = file.dictionary(column);
-      int number = file.memory.getInt(begin);
+      Dictionary dictionary = source.dictionary(column);
+      int number = source.memory.getInt(begin);
       long textEnd = dictionary.end(number);
-      return copy(file, dictionary.begin(number), textEnd);
+      return copy(source, dictionary.begin(number), textEnd);
     }
     requireBytes(column);
-    return copy(file, begin, end);
+    return copy(source, begin, end);
   }
 
-  private static byte[] copy(TableFile file, long begin, long end) {
+  private static byte[] copy(Source source, long begin, long end) {
     byte[] bytes = new byte[Math.toIntExact(end - begin)];
-    file.memory.copy(begin, bytes, 0, bytes.length);
+    source.memory.copy(begin, bytes, 0, bytes.length);
     return bytes;
   }
 
@@ -85,38 +85,38 @@ final class Values {
     }
   }
 
-  static Row record(TableFile file, Column column, long begin, long end) {
+  static Row record(Source source, Column column, long begin, long end) {
     require(column, Type.RECORD);
-    Row row = new Row(file, column.fields());
+    Row row = new Row(source, column.fields());
     row.move(begin, end);
     return row;
   }
 
-  static Elements list(TableFile file, Column column, long begin, long end) {
+  static Elements list(Source source, Column column, long begin, long end) {
     require(column, Type.LIST);
-    return new Elements(file, column.element(), begin, end);
+    return new Elements(source, column.element(), begin, end);
   }
 
   /** Returns any value: Boolean, Long, Double, Float, String, byte[], Row or Elements. */
-  static Object object(TableFile file, Column column, long begin, long end) {
+  static Object object(Source source, Column column, long begin, long end) {
     switch (column.type()) {
       case BOOL:
-        return file.memory.getByte(begin) != 0;
+        return source.memory.getByte(begin) != 0;
       case F32:
-        return (float) real(file.memory, Type.F32, begin);
+        return (float) real(source.memory, Type.F32, begin);
       case F64:
-        return real(file.memory, Type.F64, begin);
+        return real(source.memory, Type.F64, begin);
       case UTF8:
       case DICT:
-        return text(file, column, begin, end);
+        return text(source, column, begin, end);
       case BYTES:
-        return bytes(file, column, begin, end);
+        return bytes(source, column, begin, end);
       case RECORD:
-        return record(file, column, begin, end);
+        return record(source, column, begin, end);
       case LIST:
-        return list(file, column, begin, end);
+        return list(source, column, begin, end);
       default:
-        return integer(file.memory, column.type(), begin);
+        return integer(source.memory, column.type(), begin);
     }
   }
 }

@@ -42,7 +42,8 @@ final class Verification {
       }
       keys++;
       checkRow(row);
-      require(slots.slot(key.clear().addOf(row).hash()) == slot, "the key of the slot " + slot + " has another slot");
+      require(slots.slot(key.clear().addOf(row).hash(table.seed())) == slot,
+          "the key of the slot " + slot + " has another slot");
       rows++;
       while (row.end < row.slotEnd) {
         slots.moveTo(row.end, row);

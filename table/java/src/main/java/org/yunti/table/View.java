@@ -1,6 +1,6 @@
 package org.yunti.table;
 
-import org.yunti.table.format.TableFile;
+import org.yunti.table.format.Source;
 import org.yunti.table.schema.Column;
 import org.yunti.table.schema.Layout;
 
@@ -10,11 +10,11 @@ public abstract class View extends Cells {
 
   /** Takes what {@link #context} returned; generated classes know no more of it. */
   protected View(Object context) {
-    super(((Context) context).file, ((Context) context).layout);
+    super(((Context) context).layout);
     this.context = (Context) context;
   }
 
-  protected final Object context(TableFile unused) {
+  protected final Object context(Source unused) {
     return context;
   }
 
@@ -26,12 +26,10 @@ public abstract class View extends Cells {
 
   /** All that is equal for the rows of a view. */
   static final class Context {
-    final TableFile file;
     final Layout layout;
     final ColumnGetter[] getters;
 
-    Context(TableFile file, Layout layout, ColumnGetter[] getters) {
-      this.file = file;
+    Context(Layout layout, ColumnGetter[] getters) {
       this.layout = layout;
       this.getters = getters;
     }
@@ -51,7 +49,7 @@ public abstract class View extends Cells {
 
     Object of(Cells row) {
       return row.isMissing(column) ? missing
-          : getter.read(row.file, row.valueBegin(column), row.valueEnd(column));
+          : getter.read(row.source, row.valueBegin(column), row.valueEnd(column));
     }
   }
 }

@@ -16,11 +16,12 @@ import javax.tools.ToolProvider;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.yunti.table.written.FakeServer;
 import org.yunti.table.written.TableWriter;
 
 /** The Java of docs/guide/tables.md compiles and runs. */
 class GuideTest {
-  private static final int SNIPPETS = 5;
+  private static final int SNIPPETS = 6;
 
   @TempDir
   Path folder;
@@ -30,19 +31,25 @@ class GuideTest {
     Path table = folder.resolve("users.ytab");
     new TableWriter("user_id:i64,name:utf8,city:dict,score:f32?", "user_id").sorted()
         .add(4711L, "Ada", "Köln", 1f).add(4713L, "Bob", "Ulm", null).write(table);
-    StringBuilder source = new StringBuilder("import java.nio.file.*; import java.util.*; import org.yunti.table.*; "
-        + "import org.yunti.table.frozen.*;\n"
+    FakeServer server = new FakeServer("users", "user_id:i64,name:utf8", "user_id").add(4711L, "Ada").listen();
+    server.token = "secret";
+    StringBuilder source = new StringBuilder("import java.nio.file.*; import java.time.*; import java.util.*; "
+        + "import org.yunti.table.*; import org.yunti.table.client.*; import org.yunti.table.frozen.*;\n"
         + "public class Guide {\n");
     int count = 0;
     Matcher block = Pattern.compile("```java\n(.*?)```", Pattern.DOTALL).matcher(guide());
     while (block.find()) {
-      String names = block.group(1).contains("SharedTable users") ? "" : "SharedTable users";
+      String names = block.group(1).matches("(?s).*(SharedTable|TableClient) users.*") ? "" : "SharedTable users";
       source.append("public static void snippet").append(count++).append("(").append(names)
-          .append(") throws Exception {\n").append(block.group(1)).append("}\n");
+          .append(") throws Exception {\n").append(block.group(1).replaceAll("import .*;\n", ""))
+          .append("}\n");
     }
     assertEquals(SNIPPETS, count);
     run(source.append("}\n").toString().replace("users.ytab", table.toString())
-        .replace("items.ytab", folder.resolve("items.ytab").toString()), count, table);
+        .replace("items.ytab", folder.resolve("items.ytab").toString())
+        .replace("\"unix:/run/users\"", "\"" + server.address() + "\"")
+        .replace("10.0.0.7:7070", server.address()), count, table);
+    server.close();
   }
 
   private static String guide() throws IOException {

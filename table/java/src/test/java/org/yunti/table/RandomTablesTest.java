@@ -197,7 +197,6 @@ class RandomTablesTest {
     private void batch() {
       Object[] keys = byKey.values().stream().map(rows -> random.keyOf(rows.get(0))[0]).toArray();
       Batch batch = table.batch();
-      Row row = table.row();
       int found = -1;
       boolean isText = random.key.size() == 1 && table.schema().key().get(0).type().toString().equals("utf8");
       if (isText) {
@@ -206,8 +205,15 @@ class RandomTablesTest {
         long[] numbers = java.util.Arrays.stream(keys).mapToLong(number -> ((Number) number).longValue()).toArray();
         found = table.getAll(numbers, batch);
       }
+      requireBatch(found, batch);
+      Object[][] all = byKey.values().stream().map(rows -> random.keyOf(rows.get(0))).toArray(Object[][]::new);
+      requireBatch(table.getAll(all, batch), batch);
+    }
+
+    private void requireBatch(int found, Batch batch) {
+      Row row = table.row();
       if (found >= 0) {
-        assertEquals(keys.length, found);
+        assertEquals(byKey.size(), found);
         int i = 0;
         for (List<Object[]> rows : byKey.values()) {
           assertTrue(batch.move(i++, row));

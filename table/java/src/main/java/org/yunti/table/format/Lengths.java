@@ -14,10 +14,10 @@ public final class Lengths {
    *
    * @return the end of the last; the caller compares it with the row's
    */
-  public static long read(TableFile file, long at, long end, long[] starts, int count) {
-    Memory memory = file.memory;
+  public static long read(Source source, long at, long end, long[] starts, int count) {
+    Memory memory = source.memory;
     for (int i = 1; i <= count; i++) {
-      long length = length(file, at, end);
+      long length = length(source, at, end);
       at += bytes(memory, at);
       starts[i] = length;
     }
@@ -30,24 +30,24 @@ public final class Lengths {
   }
 
   /** Returns a length. */
-  public static long length(TableFile file, long at, long end) {
+  public static long length(Source source, long at, long end) {
     if (at >= end) {
-      throw file.damaged("a length at " + at + " is behind its row");
+      throw source.damaged("a length at " + at + " is behind its row");
     }
-    int first = file.memory.getByte(at);
-    return first >= 0 ? first : longer(file, at, end);
+    int first = source.memory.getByte(at);
+    return first >= 0 ? first : longer(source, at, end);
   }
 
-  private static long longer(TableFile file, long at, long end) {
+  private static long longer(Source source, long at, long end) {
     long length = 0;
     for (int i = 0; i < BYTES_MAX && at + i < end; i++) {
-      int part = file.memory.getByte(at + i);
+      int part = source.memory.getByte(at + i);
       length |= (part & 0x7fL) << 7 * i;
       if (part >= 0) {
         return length;
       }
     }
-    throw file.damaged("a length at " + at + " does not end");
+    throw source.damaged("a length at " + at + " does not end");
   }
 
   /** Returns the bytes of a length that was read. */

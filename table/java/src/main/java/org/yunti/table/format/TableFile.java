@@ -13,9 +13,8 @@ import org.yunti.table.schema.SchemaReader;
 import org.yunti.table.schema.Type;
 
 /** A mapped table: its header, schema, checked blocks and dictionaries. */
-public final class TableFile {
+public final class TableFile extends Source {
   public final String path;
-  public final Memory memory;
   public final Header header;
   public final Blocks blocks;
   public final Schema schema;
@@ -23,11 +22,8 @@ public final class TableFile {
 
   /** Opens a table: reads its header and schema, and no row. */
   public TableFile(Path path, Access access) throws IOException {
+    super(map(path, access));
     this.path = path.toString();
-    if (Files.size(path) == 0) {
-      throw new TableException(path + " is empty, and no shared table; build one by: yunti table build");
-    }
-    memory = access.map(path);
     try {
       header = new Header(memory, this.path);
       blocks = new Blocks(memory, this.path, header.sums);
@@ -38,6 +34,13 @@ public final class TableFile {
       memory.close();
       throw e;
     }
+  }
+
+  private static Memory map(Path path, Access access) throws IOException {
+    if (Files.size(path) == 0) {
+      throw new TableException(path + " is empty, and no shared table; build one by: yunti table build");
+    }
+    return access.map(path);
   }
 
   private Schema readSchema() {
@@ -73,10 +76,12 @@ public final class TableFile {
     return all;
   }
 
+  @Override
   public Dictionary dictionary(Column column) {
     return dictionaries[column.dictionary()];
   }
 
+  @Override
   public TableException damaged(String what) {
     return new TableException(path + ": the table is damaged: " + what + "; build it again");
   }

@@ -26,6 +26,16 @@ public enum Type {
     return U8.ordinal() <= ordinal() && ordinal() <= U64.ordinal();
   }
 
+  /** Returns true if an integer type, or {@code bool}, has a number among its values. */
+  public boolean holds(long number) {
+    int bits = this == BOOL ? 1 : 8 * width;
+    if (bits == Long.SIZE) {
+      return true;
+    }
+    int unused = Long.SIZE - bits;
+    return this == BOOL || isUnsigned() ? number >>> bits == 0 : number << unused >> unused == number;
+  }
+
   static Type of(int number) {
     return number < ALL.length ? ALL[number] : null;
   }

@@ -25,7 +25,7 @@ import org.yunti.table.schema.Column;
  */
 public final class ViewClass {
   private static final String CELLS = "org/yunti/table/Cells";
-  private static final String FILE = "org/yunti/table/format/TableFile";
+  private static final String SOURCE = "org/yunti/table/format/Source";
 
   private ViewClass() {
   }
@@ -95,10 +95,10 @@ public final class ViewClass {
     out.op(ClassBytes.DUP);
     out.op(ClassBytes.ALOAD_0);
     out.op(ClassBytes.ALOAD_1);
-    out.call(name, "context", "(L" + FILE + ";)Ljava/lang/Object;");
+    out.call(name, "context", "(L" + SOURCE + ";)Ljava/lang/Object;");
     out.call(name, "<init>", "(Ljava/lang/Object;)V");
     out.op(ClassBytes.ARETURN);
-    out.end(ClassBytes.PUBLIC, "create", "(L" + FILE + ";)L" + CELLS + ";");
+    out.end(ClassBytes.PUBLIC, "create", "(L" + SOURCE + ";)L" + CELLS + ";");
 
     for (int i = 0; i < methods.length; i++) {
       writeGetter(out, name, methods[i], columns[i], i);

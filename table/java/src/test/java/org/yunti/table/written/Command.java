@@ -56,10 +56,15 @@ public final class Command {
     if (random.isSorted) {
       words.add("--sorted");
     }
+    run(words.toArray(new String[0]));
+  }
+
+  /** Runs a command to its end. */
+  public static void run(String... words) throws IOException, InterruptedException {
     Process process = new ProcessBuilder(words).redirectErrorStream(true).start();
     String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
     if (process.waitFor() != 0) {
-      throw new AssertionError(words + ": " + output);
+      throw new AssertionError(String.join(" ", words) + ": " + output);
     }
   }
 

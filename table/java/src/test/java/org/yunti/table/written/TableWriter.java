@@ -94,9 +94,14 @@ public final class TableWriter {
   }
 
   private byte[] keyBytes(Object[] values) {
+    return keyBytes(key.stream().map(columns::get).toList(), values);
+  }
+
+  /** Returns the bytes of a key: ytab.md, "Lookup". */
+  static byte[] keyBytes(List<Spec> key, Object[] values) {
     ByteArrayOutputStream out = new ByteArrayOutputStream();
     for (int i = 0; i < values.length; i++) {
-      Spec column = columns.get(key.get(i));
+      Spec column = key.get(i);
       if (column.isInteger()) {
         Spec.Row.number(out, values[i] instanceof Boolean is ? (is ? 1 : 0) : ((Number) values[i]).longValue(), 8);
       } else {

@@ -1,0 +1,2 @@
+/** Beans of shared tables for Spring Boot. */
+package org.yunti.table.spring;
