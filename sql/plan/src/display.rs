@@ -7,7 +7,8 @@ use yunti_engine::columns::vector::Value;
 
 use crate::expression::{Arithmetic, Comparison, Expression, Operation, ValuePlan};
 use crate::kind::kind_of;
-use crate::node::{Node, SortKey};
+use crate::lookup;
+use crate::node::{Node, Scan, SortKey};
 
 impl fmt::Display for Comparison {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -32,6 +33,19 @@ impl fmt::Display for Arithmetic {
 
 fn list<T: fmt::Display>(all: &[T]) -> String {
     all.iter().map(T::to_string).collect::<Vec<_>>().join(", ")
+}
+
+/// Returns a table with columns that are read of it.
+fn columns_of(scan: &Scan, columns: &[usize]) -> String {
+    let names: Vec<&str> = columns.iter().map(|&n| &scan.table.fields[n].name[..]).collect();
+    format!("{} ({})", scan.table.name, names.join(", "))
+}
+
+fn conditions_of(all: &[Expression]) -> String {
+    match all {
+        [] => String::new(),
+        all => format!(" where {}", all.iter().map(Expression::to_string).collect::<Vec<_>>().join(" and ")),
+    }
 }
 
 impl Expression {
@@ -108,16 +122,17 @@ impl ValuePlan for Node {
     fn title(&self) -> String {
         match self {
             Node::Scan(scan) => {
-                let names: Vec<&str> = scan.columns.iter().map(|&n| &scan.table.fields[n].name[..]).collect();
-                let conditions = match &scan.conditions[..] {
-                    [] => String::new(),
-                    all => format!(" where {}", all.iter().map(|of| of.to_string()).collect::<Vec<_>>().join(" and ")),
-                };
                 let extent = match &scan.table.source.extent()[..] {
                     "" => String::new(),
                     some => format!(", {some}"),
                 };
-                format!("scan {} ({}){extent}{conditions}", scan.table.name, names.join(", "))
+                let how = match lookup::keys_of(scan) {
+                    None => "scan".to_string(),
+                    Some((_, keys)) => {
+                        format!("look up {} key{} in", keys.len(), if keys.len() == 1 { "" } else { "s" })
+                    }
+                };
+                format!("{how} {}{extent}{}", columns_of(scan, &scan.columns), conditions_of(&scan.conditions))
             }
             Node::Values { rows, .. } => format!("values, {} rows", rows.len()),
             Node::Filter { condition, .. } => format!("filter {condition}"),
@@ -143,8 +158,12 @@ impl ValuePlan for Node {
             Node::Join(join) => {
                 let keys: Vec<String> = join.keys.iter().map(|(left, right)| format!("{left} = {right}")).collect();
                 let condition = join.condition.as_ref().map_or(String::new(), |of| format!(" if {of}"));
-                let side = if join.build_left { "left" } else { "right" };
-                format!("{:?} join on ({}){condition}, table of the {side} side", join.kind, keys.join(", "))
+                let how = match lookup::of(join) {
+                    Some(of) => format!("look-up by the key of {}", of.scan.table.name),
+                    None if join.build_left => "table of the left side".to_string(),
+                    None => "table of the right side".to_string(),
+                };
+                format!("{:?} join on ({}){condition}, {how}", join.kind, keys.join(", "))
             }
             Node::Sort { keys, limit, .. } => {
                 format!("sort by {}{}", list(keys), limit.map_or(String::new(), |n| format!(", first {n}")))
@@ -171,7 +190,16 @@ impl ValuePlan for Node {
         for expression in self.expressions() {
             expression.write_plans(depth + 1, f)?;
         }
-        self.inputs().into_iter().try_for_each(|input| input.write(depth + 1, f))?;
+        let lookup = if let Node::Join(join) = self { lookup::of(join) } else { None };
+        for (number, input) in self.inputs().into_iter().enumerate() {
+            match &lookup {
+                Some(of) if of.is_left == (number == 0) => {
+                    let (columns, conditions) = (columns_of(of.scan, &of.columns), conditions_of(&of.conditions));
+                    writeln!(f, "{:1$}look up {columns}{conditions}", "", 2 * (depth + 1))?;
+                }
+                _ => input.write(depth + 1, f)?,
+            }
+        }
         match self {
             Node::Recursive(recursive) => recursive.step.write(depth + 1, f),
             _ => Ok(()),

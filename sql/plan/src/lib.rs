@@ -7,6 +7,7 @@
 //!   aggregate.rs    values computed from the rows of a group
 //!   window.rs       calls of windows, and their frames
 //!   node.rs         operators: each takes the rows of its inputs and gives rows
+//!   lookup.rs       scans and joins that need only some keys of a table with an index
 //!   order/          order of joins
 //!   kind.rs         shape of a type's values in memory
 //!   wire/           plans as bytes, for other processes
@@ -17,6 +18,7 @@ pub mod batch;
 pub mod display;
 pub mod expression;
 pub mod kind;
+pub mod lookup;
 pub mod node;
 pub mod order;
 pub mod table;
@@ -29,6 +31,7 @@ pub use expression::{Arithmetic, Comparison, Expression, Foreign, Function, Oper
 pub use kind::kind_of;
 pub use node::{Join, JoinKind, Node, Recursive, Scan, SortKey, Window};
 pub use table::{
-    Bounds, Field, Morsel, MorselReader, PartColumn, Statistics, Table, TablePart, TablePlace, TableSource, ValueSet,
+    Bounds, Field, Found, Morsel, MorselReader, PartColumn, Statistics, Table, TableIndex, TablePart, TablePlace,
+    TableSource, ValueSet,
 };
 pub use window::{Frame, FrameEnd, FrameUnit, Interval, Offset, WindowCall, WindowFunction};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use arrow_schema::DataType;
 use yunti_base::Result;
-use yunti_engine::columns::vector::Value;
+use yunti_engine::columns::vector::{Value, Vector};
 
 use crate::batch::Batch;
 use crate::expression::Comparison;
@@ -97,6 +97,11 @@ pub trait TableSource: Send + Sync + fmt::Debug {
         None
     }
 
+    /// Returns the look-ups of rows by their keys; None if the source has no index.
+    fn index(&self) -> Option<Arc<dyn TableIndex>> {
+        None
+    }
+
     /// Returns where another process finds the rows; None if it cannot.
     fn place(&self) -> Option<TablePlace> {
         None
@@ -117,6 +122,35 @@ pub trait TableSource: Send + Sync + fmt::Debug {
     fn condition(&self, _bounds: &[Bounds]) -> String {
         String::new()
     }
+}
+
+/// Look-ups of a table's rows by their keys, for any number of workers.
+pub trait TableIndex: Send + Sync + fmt::Debug {
+    /// Returns the columns of the key, in its order: numbers of the table's fields. None of them has a null.
+    fn key(&self) -> &[usize];
+
+    /// Looks up the keys of a batch, which have a vector for each column of the key: of the column's shape, or decimals
+    /// of scale 0 for whole numbers. A key with a null has no row. Calls `found` with `columns` of the rows, numbers of
+    /// the table's fields; pieces come in the order of the batch.
+    ///
+    /// Errors: `Corrupt` with the file; those of `found`.
+    fn look_up(
+        &self,
+        keys: &[Arc<Vector>],
+        columns: &[usize],
+        found: &mut dyn FnMut(Found) -> Result<()>,
+    ) -> Result<()>;
+
+    /// Returns the source of the rows that have some keys, which have a value for each column of the key.
+    fn rows_of(&self, keys: &[Vec<Value>]) -> Arc<dyn TableSource>;
+}
+
+/// Rows that have keys of a batch.
+#[derive(Debug)]
+pub struct Found {
+    /// Number of each row's key in the batch; they never fall.
+    pub keys: Vec<u32>,
+    pub rows: Batch,
 }
 
 /// Files of a table that are read alike.

@@ -4,6 +4,7 @@
 //!   scan/         rows of a table: conditions first, then the other columns of the rows that are left
 //!   aggregate/    groups and their states
 //!   join/         tables of rows, and rows that look into them
+//!   shared/       shared tables: their rows, and look-ups by keys
 //!   sort/         rows in order, and the first of them
 //!   window/       values from the rows around each row
 //!   recursive.rs  a plan whose rows are its own input
@@ -15,5 +16,6 @@ pub mod join;
 pub mod recursive;
 pub mod scalars;
 pub mod scan;
+pub mod shared;
 pub mod sort;
 pub mod window;

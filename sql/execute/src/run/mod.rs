@@ -5,13 +5,15 @@ pub mod explain;
 #[cfg(test)]
 mod filter_tests;
 mod once;
+#[cfg(test)]
+mod shared_tests;
 
 use arrow_schema::DataType;
 use yunti_base::{Code, Error, Result};
 use yunti_engine::columns::kind::Kind;
 use yunti_engine::columns::text::Builder;
 use yunti_engine::columns::vector::{Value, Vector};
-use yunti_sql_plan::{Aggregate, Batch, Expression, Join, JoinKind, Node, Operation, ValuePlan, kind_of};
+use yunti_sql_plan::{Aggregate, Batch, Expression, Join, JoinKind, Node, Operation, ValuePlan, kind_of, lookup};
 
 use crate::compile::segment;
 use crate::context::Context;
@@ -182,6 +184,12 @@ fn narrowed(
 /// Returns the pipeline of a join, with the columns `wanted` or all.
 fn joined((join, wanted): (&Join, Option<&[usize]>), context: &Context, filters: &[KeyFilter]) -> Result<Pipeline> {
     let sides = [&*join.left, &*join.right];
+    if let Some(of) = lookup::of(join) {
+        let probe = usize::from(of.is_left);
+        let mut rows = filtered((sides[probe], None), context, &reach::below_join(join, filters, probe))?;
+        join::look_up(&mut rows, (&of, wanted), context)?;
+        return Ok(rows);
+    }
     let (build, probe) = if join.build_left { (0, 1) } else { (1, 0) };
     let run_probe = |keys: &join::KeySets<'_>| {
         let mut filters = reach::below_join(join, filters, probe);

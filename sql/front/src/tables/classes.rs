@@ -1,14 +1,15 @@
-//! Tables that a class of the library reads.
+//! Tables that a class of the library reads, and shared tables, which need no class.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use datafusion::arrow::datatypes::{self, DataType, FieldRef, Schema, SchemaRef};
-use yunti_base::Result;
+use yunti_base::{Code, Error, Result};
 use yunti_engine::columns::vector::Value;
 use yunti_engine::format::file_formats::FileFormat;
 use yunti_sql_execute::operators::scan::files;
 use yunti_sql_execute::operators::scan::parts::{Origin, Part, Parts};
+use yunti_sql_execute::operators::shared;
 use yunti_sql_plan::{Field, Table};
 
 use super::partitions::Partitions;
@@ -36,6 +37,23 @@ pub fn opened(name: &str, files: &[DataFile], format: &'static FileFormat, world
     let paths = paths(files);
     let begins = |n: usize| n > 0 && files[n].values != files[n - 1].values;
     let stretches = files::tables(name, &paths, format, library, (&world.env, &world.budget), &begins)?;
+    together(stretches, &paths)
+}
+
+/// Opens shared tables, each a stretch of its own.
+///
+/// Errors: `Usage` on a cluster; as `opened`.
+pub fn shared(name: &str, files: &[DataFile], world: &World) -> Result<Opened> {
+    if world.cluster.is_some() {
+        let error = Error::new(Code::Usage, "tasks of a cluster cannot read shared tables (.ytab)");
+        return Err(error.hint("leave out --on yarn, or name the files that the table was built from"));
+    }
+    let open = |file: &DataFile| Ok(files::Stretch { table: shared::table(name, &file.path)?, files: 1 });
+    together(files.iter().map(open).collect::<Result<_>>()?, &paths(files))
+}
+
+/// Returns stretches of files as one table.
+fn together(stretches: Vec<files::Stretch>, paths: &[PathBuf]) -> Result<Opened> {
     let mut fields: Vec<Field> = Vec::new();
     let mut first = 0;
     for stretch in &stretches {
@@ -48,6 +66,8 @@ pub fn opened(name: &str, files: &[DataFile], format: &'static FileFormat, world
         }
         first += stretch.files;
     }
+    // A file that lacks a column has nulls.
+    fields.iter_mut().for_each(|field| field.nullable |= stretches.len() > 1);
     Ok(Opened { fields, stretches })
 }
 

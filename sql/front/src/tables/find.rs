@@ -5,6 +5,7 @@ use std::path::{Component, Path, PathBuf};
 use yunti_base::{Code, Error, Result};
 use yunti_engine::format::file_formats::{self, END_BYTES, FileFormat};
 use yunti_engine::job;
+use yunti_sql_execute::operators::shared;
 
 use super::place::Place;
 use super::text::{self, TextFormat};
@@ -15,6 +16,8 @@ use super::world::{DataFile, World};
 pub enum Shape {
     Columns(&'static FileFormat),
     Text(TextFormat),
+    /// Shared tables.
+    Shared,
 }
 
 /// Returns a path for a message.
@@ -75,6 +78,9 @@ pub fn find(place: &Place, world: &World) -> Result<(Vec<DataFile>, Shape)> {
 /// Returns how a file is read: by the option, its extension, or its bytes.
 fn shape_of(path: &Path, place: &Place, world: &World) -> Result<Shape> {
     if let Some(name) = &place.format {
+        if name == shared::EXTENSION {
+            return Ok(Shape::Shared);
+        }
         if let Some(format) = file_formats::named(name) {
             return Ok(Shape::Columns(format));
         }
@@ -82,6 +88,9 @@ fn shape_of(path: &Path, place: &Place, world: &World) -> Result<Shape> {
     }
     if let Some(format) = file_formats::FILE_FORMATS.iter().find(|format| format.has_extension(path)) {
         return Ok(Shape::Columns(format));
+    }
+    if path.extension().is_some_and(|own| own.eq_ignore_ascii_case(shared::EXTENSION)) {
+        return Ok(Shape::Shared);
     }
     if let Some(text) = text::of_name(path, place) {
         return Ok(Shape::Text(text));
@@ -91,6 +100,9 @@ fn shape_of(path: &Path, place: &Place, world: &World) -> Result<Shape> {
     let len = file.len().map_err(failed)?;
     let (mut head, mut tail) = ([0; END_BYTES], [0; END_BYTES]);
     let read = file.read_at(&mut head, 0).map_err(failed)?;
+    if head.starts_with(shared::MAGIC) {
+        return Ok(Shape::Shared);
+    }
     let ends = file.read_at(&mut tail, len.saturating_sub(END_BYTES as u64)).map_err(failed)?;
     match file_formats::with_ends(&head[..read], &tail[..ends]) {
         Some(format) => Ok(Shape::Columns(format)),

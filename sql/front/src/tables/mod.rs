@@ -6,8 +6,8 @@
 //!   partitions.rs   columns that directories name (`day=2026-11-01`)
 //!   open.rs         a place -> file_table.rs
 //!   text.rs         CSV and JSON lines
-//!   classes.rs      files that a class of the library reads: for Yunti's own executor all of columns
-//!   class_scan.rs   the same rows for the general executor: ORC, Avro, Arrow, sequence files
+//!   classes.rs      files that a class of the library reads: for Yunti's own executor all of columns; shared tables
+//!   class_scan.rs   the same rows for the general executor: ORC, Avro, Arrow, sequence files, shared tables
 //!   world.rs        files that tables may read, and what reads them
 //! ```
 

@@ -56,10 +56,14 @@ pub async fn open(
             let native = opened.and_then(|opened| opened.parts(&schema, &files, &partitions).ok());
             FileTable::new(name.into(), (schema, Reading::Reader(reader)), (files, partitions), statistics, native)
         }
-        Shape::Columns(format) => {
+        Shape::Columns(_) | Shape::Shared => {
             // Names of directories that are names of columns too are known once the columns are.
             Partitions::of(&root, &mut files, &Schema::empty());
-            let opened = classes::opened(name, &files, format, world).map_err(crate::failure::wrapped)?;
+            let opened = match &shape {
+                Shape::Columns(format) => classes::opened(name, &files, format, world),
+                _ => classes::shared(name, &files, world),
+            };
+            let opened = opened.map_err(crate::failure::wrapped)?;
             let schema = classes::schema(&opened.fields);
             let partitions = Partitions::of(&root, &mut files, &schema);
             let parts = opened.parts(&schema, &files, &partitions).map_err(crate::failure::wrapped)?;

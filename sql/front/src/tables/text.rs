@@ -51,7 +51,7 @@ pub fn named(name: &str, place: &Place) -> Result<TextFormat> {
         "json-array" => TextFormat::Json { lines: false },
         other => {
             let error = Error::new(Code::Usage, format!("there is no format '{other}'"));
-            return Err(error.hint("one of parquet, csv, csv-no-header, tsv, json, json-array, orc, avro, arrow"));
+            return Err(error.hint("one of parquet, csv, csv-no-header, tsv, json, json-array, orc, avro, arrow, ytab"));
         }
     })
 }

@@ -2,13 +2,14 @@
 //! too; beyond `EXACT_INPUTS` inputs, the pair that gives the fewest rows is joined first, again and again.
 //!
 //! The cost of a join is the rows that are put in its table, which miss the cache if they are many, the rows that look
-//! into it, and the rows that it gives.
+//! into it, and the rows that it gives. A table with an index costs a look-up for each row of the other side.
 
 use std::collections::HashMap;
 
 use super::estimate::{self, ColumnEstimate, Estimate, divisor};
-use super::graph::Graph;
+use super::graph::{Graph, Input};
 use crate::expression::{Expression, Operation};
+use crate::lookup;
 use crate::node::{Join, JoinKind, Node};
 use arrow_schema::DataType;
 
@@ -18,6 +19,8 @@ const EXACT_INPUTS: usize = 11;
 const BUILD_COST: f64 = 3.0;
 const PROBE_COST: f64 = 1.0;
 const OUTPUT_COST: f64 = 1.0;
+/// Cost of a row that looks up a table by its index, with the row that it finds.
+const LOOKUP_COST: f64 = 3.0;
 /// Rows of a table that stays in the cache; look-ups in a larger one cost this much more.
 const CACHED_ROWS: f64 = 200_000.0;
 const MISS_COST: f64 = 2.0;
@@ -36,6 +39,8 @@ struct Tree {
 struct Search<'g> {
     graph: &'g Graph,
     estimates: Vec<Estimate>,
+    /// Columns of each input that are the key of its index.
+    indexed: Vec<Option<Vec<usize>>>,
     best: HashMap<u64, Tree>,
 }
 
@@ -46,7 +51,11 @@ pub fn tree(graph: Graph) -> Node {
     let best = estimates.iter().enumerate().map(leaf).collect();
     let n = graph.inputs.len();
     let all = if n == 64 { u64::MAX } else { (1 << n) - 1 };
-    let mut search = Search { graph: &graph, estimates, best };
+    let key = |input: &Input| {
+        Some(lookup::key_columns(&input.node)?.into_iter().map(|column| input.first + column).collect())
+    };
+    let indexed = graph.inputs.iter().map(key).collect();
+    let mut search = Search { graph: &graph, estimates, indexed, best };
     if n <= EXACT_INPUTS {
         search.exact(all)
     } else {
@@ -114,6 +123,29 @@ impl Search<'_> {
         }
     }
 
+    /// Returns true if a set is one input, and rows of another set can look up its rows by an index.
+    fn has_index(&self, set: u64, other: u64) -> bool {
+        if !set.is_power_of_two() {
+            return false;
+        }
+        let Some(columns) = &self.indexed[set.trailing_zeros() as usize] else { return false };
+        let is_equal = |column: &usize| {
+            self.graph.keys.iter().any(|key| {
+                let side = if key.fits(set, other) {
+                    &key.left
+                } else if key.fits(other, set) {
+                    &key.right
+                } else {
+                    return false;
+                };
+                let mut names = Vec::new();
+                side.visit_columns(&mut |own| names.push(own));
+                matches!(side.operation, Operation::Column(_) | Operation::Cast { .. }) && names == [*column]
+            })
+        };
+        columns.iter().all(is_equal)
+    }
+
     /// Returns the join of two sets.
     fn join(&self, a: u64, b: u64) -> Tree {
         let (left, right) = (&self.best[&a], &self.best[&b]);
@@ -140,7 +172,13 @@ impl Search<'_> {
         let (build, probe, sides) =
             if left.rows <= right.rows { (left.rows, right.rows, (a, b)) } else { (right.rows, left.rows, (b, a)) };
         let miss = if build > CACHED_ROWS { MISS_COST } else { 1.0 };
-        let own = build * BUILD_COST * miss + probe * PROBE_COST * miss + rows * OUTPUT_COST;
+        let looked_up = [(a, b, right.rows), (b, a, left.rows)]
+            .into_iter()
+            .filter(|(table, other, _)| self.has_index(*table, *other));
+        let own = match looked_up.map(|(.., rows)| rows).reduce(f64::min) {
+            Some(looking) => looking * LOOKUP_COST + rows * OUTPUT_COST,
+            None => build * BUILD_COST * miss + probe * PROBE_COST * miss + rows * OUTPUT_COST,
+        };
         let own = if keys.is_empty() { own + CROSS_COST * left.rows * right.rows } else { own };
         Tree { rows, cost: left.cost + right.cost + own, sides: Some(sides) }
     }

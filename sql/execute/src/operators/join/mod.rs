@@ -14,10 +14,13 @@
 //! file until all others have passed; then the partitions are joined one by one. The join gives the same rows, but not
 //! in the same order: it depends on which partitions left. The order of an output without `order by` is not kept here,
 //! because all output would be written once more to restore it; aggregates and sorts do not depend on it.
+//!
+//! If one side is a table with an index, its rows are looked up there (`lookup.rs`), and no table is built.
 
 mod build;
 pub(crate) mod hash_table;
 pub mod keys;
+mod lookup;
 mod number_table;
 mod pairs;
 mod partition;
@@ -34,6 +37,7 @@ use std::sync::{Arc, Mutex};
 
 use yunti_base::{Code, Error, Result};
 use yunti_sql_plan::Join;
+use yunti_sql_plan::lookup as plan;
 
 use crate::context::Context;
 use crate::key_filter::set::KeySet;
@@ -91,6 +95,17 @@ pub fn run(
         pipeline.branches.push(spilled::branch(shape, table, left, context));
     }
     Ok(pipeline)
+}
+
+/// Adds the look-up in a table with an index to the pipeline of the other side. Columns `wanted` as in `run`.
+pub fn look_up(
+    probe: &mut Pipeline,
+    (of, wanted): (&plan::Lookup<'_>, Option<&[usize]>),
+    context: &Context,
+) -> Result<()> {
+    let shape = Shape { cancel: context.cancel.clone(), ..Shape::of(&of.join, wanted)? };
+    probe.push(Arc::new(lookup::LookUp::new(Arc::new(shape), of)));
+    Ok(())
 }
 
 /// Table of the rows in memory. Its memory is given back before rows of the spill file are read.

@@ -24,7 +24,7 @@ use crate::store::column::{Column, Values};
 /// Pairs of a piece, at most.
 pub const PIECE_ROWS: usize = 8192;
 /// Bytes of texts that are copied for a batch, unless one row has more.
-const TEXT_BYTES_MAX: usize = if cfg!(test) { 1 << 12 } else { 64 << 20 };
+pub const TEXT_BYTES_MAX: usize = if cfg!(test) { 1 << 12 } else { 64 << 20 };
 
 /// Joins batches with a table, for one worker.
 pub struct Pairs {
@@ -266,7 +266,7 @@ impl Pairs {
 }
 
 /// Returns some rows of a column; the column itself if they are all.
-fn pick(column: &Arc<Vector>, rows: &[u32], len: usize) -> Arc<Vector> {
+pub fn pick(column: &Arc<Vector>, rows: &[u32], len: usize) -> Arc<Vector> {
     if rows.len() == len && rows.iter().enumerate().all(|(n, &row)| n as u32 == row) {
         return column.clone();
     }
@@ -275,15 +275,7 @@ fn pick(column: &Arc<Vector>, rows: &[u32], len: usize) -> Arc<Vector> {
 
 /// Returns the bytes of texts that pairs copy, at least if they are many.
 fn text_bytes(batch: &Batch, table: &Table, (probes, builds): (&[u32], &[u32]), shape: &Shape) -> usize {
-    let mut bytes = 0usize;
-    for column in shape.probe_out.iter().map(|&n| &batch.columns[n]) {
-        // Texts of some rows are fewer bytes than all of them, as long as no row comes twice.
-        if let Data::Bytes(texts) = &column.data
-            && texts.used_bytes() > TEXT_BYTES_MAX / probes.len()
-        {
-            bytes += probes.iter().map(|&row| texts.get(row as usize).len()).sum::<usize>();
-        }
-    }
+    let mut bytes = probe_text_bytes(batch, shape, probes);
     for column in shape.build_out.iter().map(|of| table.rows.column(of.place)) {
         if let Column { values: Values::Texts(texts), .. } = column {
             let real = builds.iter().filter(|&&row| row != NO_ROW);
@@ -293,8 +285,22 @@ fn text_bytes(batch: &Batch, table: &Table, (probes, builds): (&[u32], &[u32]), 
     bytes
 }
 
+/// Returns the bytes of texts of a batch that pairs copy, at least if they are many.
+pub fn probe_text_bytes(batch: &Batch, shape: &Shape, probes: &[u32]) -> usize {
+    let mut bytes = 0usize;
+    for column in shape.probe_out.iter().map(|&n| &batch.columns[n]) {
+        // Texts of some rows are fewer bytes than all of them, as long as no row comes twice.
+        if let Data::Bytes(texts) = &column.data
+            && texts.used_bytes() > TEXT_BYTES_MAX / probes.len()
+        {
+            bytes += probes.iter().map(|&row| texts.get(row as usize).len()).sum::<usize>();
+        }
+    }
+    bytes
+}
+
 /// Passes on rows of a batch by whether they have a match.
-fn choose(batch: &Batch, matched: &[bool], choice: Choice, next: Next<'_>) -> Result<()> {
+pub fn choose(batch: &Batch, matched: &[bool], choice: Choice, next: Next<'_>) -> Result<()> {
     if choice == Choice::Mark {
         let mut batch = batch.clone();
         batch.columns.push(Arc::new(Vector::of(Data::Bools(matched.to_vec()))));

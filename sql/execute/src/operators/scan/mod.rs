@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arrow_schema::DataType;
 use yunti_base::Result;
-use yunti_sql_plan::{Batch, Bounds, Expression, Morsel, MorselReader, Operation, Scan};
+use yunti_sql_plan::{Batch, Bounds, Expression, Morsel, MorselReader, Operation, Scan, Table, lookup};
 
 use crate::context::Context;
 use crate::expression::{Condition, Selection};
@@ -19,8 +19,17 @@ pub mod parts;
 mod records;
 mod statistics;
 
+/// Returns the scan with the source of some keys, if its conditions name them.
+fn by_keys(scan: &Scan) -> Option<Scan> {
+    let (index, keys) = lookup::keys_of(scan)?;
+    let table = Table { source: index.rows_of(&keys), ..(*scan.table).clone() };
+    Some(Scan { table: Arc::new(table), ..scan.clone() })
+}
+
 /// Returns the rows of a scan. A row outside a filter, which numbers the columns of the scan, may be passed over.
 pub fn source(scan: &Scan, context: &Context, filters: &[KeyFilter]) -> Result<Arc<dyn Source>> {
+    let own = by_keys(scan);
+    let scan = own.as_ref().unwrap_or(scan);
     let mut read = scan.columns.clone();
     scan.conditions.iter().for_each(|condition| {
         condition.visit_columns(&mut |column| {
