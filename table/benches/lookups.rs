@@ -1,22 +1,24 @@
 //! Builds a table and looks keys up in random order, beside a hash map in the heap.
 //!
 //! ```text
-//!   cargo bench -p yunti-table -- [KEYS] [integers|texts]
+//!   cargo bench -p yunti-table -- [KEYS] [integers|texts] [LOOKUPS] [FILE]
 //! ```
 //!
-//! Rows have the key and a number of 8 bytes; a tenth of the keys that are looked up are not in the table.
+//! Rows have the key and a number of 8 bytes; a tenth of the keys that are looked up are not in the table. Each line is
+//! an object of JSON, as those of `table/benches/peers/peers.cpp`, which has the same rows and keys. A FILE stays.
 
 use std::hint::black_box;
+use std::path::Path;
 use std::time::Instant;
 
 use hashbrown::HashMap;
-use yunti_table::builder::{Gather, Settings, write};
+use yunti_table::builder::{Duplicates, Gather, Settings, write};
 use yunti_table::format::{Column, Kind, Schema};
-use yunti_table::read::Table;
+use yunti_table::read::{FixedColumn, Row, Table};
 
-const LOOKUPS: u64 = 5_000_000;
+const ROUNDS: usize = 3;
 
-/// SplitMix64: key number -> key.
+/// SplitMix64: number of a key -> key.
 fn mixed(number: u64) -> u64 {
     let z = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
     let z = (z ^ z >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -32,29 +34,32 @@ fn key(number: u64, is_text: bool) -> Vec<u8> {
     }
 }
 
-fn ns(begin: Instant, count: u64) -> f64 {
-    begin.elapsed().as_nanos() as f64 / count as f64
+/// Calls `pass` some times, and returns nanoseconds of each lookup and the sum that all passes found.
+fn timed(lookups: u64, mut pass: impl FnMut() -> u64) -> (Vec<f64>, u64) {
+    let mut sums = Vec::new();
+    let one = |_| {
+        let begin = Instant::now();
+        sums.push(pass());
+        (begin.elapsed().as_nanos() as f64 / lookups as f64 * 10.0).round() / 10.0
+    };
+    let times = (0..ROUNDS).map(one).collect();
+    assert!(sums.windows(2).all(|two| two[0] == two[1]), "the sums differ: {sums:?}");
+    (times, sums[0])
 }
 
-fn main() {
-    let words: Vec<String> = std::env::args().skip(1).filter(|word| word != "--bench").collect();
-    let keys: u64 = words.first().map_or(10_000_000, |word| word.parse().expect("a number of keys"));
-    let is_text = words.get(1).is_some_and(|word| word == "texts");
-    let folder = words.get(2).map_or_else(std::env::temp_dir, Into::into);
-    let path = folder.join(format!("lookups-{}.ytab", std::process::id()));
-    let kind = if is_text { Kind::Utf8 } else { Kind::U64 };
-    let schema =
-        Schema::new(vec![Column::new("id", kind, false), Column::new("value", Kind::U64, false)], vec![0]).unwrap();
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let settings = Settings {
-        budget_bytes: 12 << 30,
-        threads,
-        duplicates: yunti_table::builder::Duplicates::KeepLast,
-        ..Settings::default()
-    };
+fn value_of(row: Option<Row<'_>>, column: FixedColumn<8>) -> u64 {
+    row.map_or(0, |row| u64::from_le_bytes(*row.fixed(column).unwrap()))
+}
 
+/// Builds the table, prints its figures, and returns the sum of what is found.
+fn table(keys: u64, is_text: bool, asked: &[Vec<u8>], path: &Path) -> u64 {
+    let kind = if is_text { Kind::Utf8 } else { Kind::U64 };
+    let columns = vec![Column::new("id", kind, false), Column::new("value", Kind::U64, false)];
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let settings =
+        Settings { budget_bytes: 12 << 30, threads, duplicates: Duplicates::KeepLast, ..Settings::default() };
     let begin = Instant::now();
-    let gather = Gather::new(schema, &path, settings.budget_bytes);
+    let gather = Gather::new(Schema::new(columns, vec![0]).unwrap(), path, &settings);
     std::thread::scope(|scope| {
         for thread in 0..threads as u64 {
             let gather = &gather;
@@ -67,77 +72,61 @@ fn main() {
             });
         }
     });
-    let gathered = begin.elapsed().as_secs_f64();
-    let built = write(&path, gather, &settings).unwrap();
+    let built = write(path, gather, &settings).unwrap();
+    let build_s = begin.elapsed().as_secs_f64();
+    let table = Table::open(path).unwrap();
+    let column = table.fixed_column(1).unwrap();
+    let count = asked.len() as u64;
+    let (get_ns, sum) = timed(count, || {
+        asked.iter().fold(0, |sum: u64, key| sum.wrapping_add(value_of(table.get(black_box(key)).unwrap(), column)))
+    });
+    let (batch_ns, other) = timed(count, || {
+        let mut sum = 0_u64;
+        table.get_batch(asked, |_, row| sum = sum.wrapping_add(value_of(row, column))).unwrap();
+        sum
+    });
+    assert_eq!(sum, other);
     let data = (if is_text { 16 } else { 8 } + 8) * built.keys;
     println!(
-        "build {:.2} s ({gathered:.2} s to gather), {} keys, {:.2} bytes a key in the file, {:.3} x data",
-        begin.elapsed().as_secs_f64(),
-        built.keys,
-        built.bytes as f64 / built.keys as f64,
-        built.bytes as f64 / data as f64
+        "{{\"name\": \"Yunti, Rust\", \"build_s\": {build_s:.2}, \"bytes\": {}, \"data_bytes\": {data}, \"keys\": {}, \
+         \"get_ns\": {get_ns:?}, \"batch_ns\": {batch_ns:?}, \"sum\": {sum}}}",
+        built.bytes, built.keys
     );
+    sum
+}
 
-    let asked: Vec<Vec<u8>> = (0..LOOKUPS).map(|at| key(mixed(at ^ 0x5555) % (keys + keys / 9), is_text)).collect();
+/// Fills a map in the heap, prints its figures, and returns the sum of what is found.
+fn map(keys: u64, is_text: bool, asked: &[Vec<u8>]) -> u64 {
     let begin = Instant::now();
-    let table = Table::open(&path).unwrap();
-    println!("open {:.3} ms", begin.elapsed().as_secs_f64() * 1e3);
-    let mut sums = Vec::new();
-    for round in 0..3 {
-        let begin = Instant::now();
-        let mut sum = 0_u64;
-        for key in &asked {
-            if let Some(row) = table.get(black_box(key)).unwrap() {
-                let value = row.raw_value(1).unwrap().unwrap();
-                sum = sum.wrapping_add(u64::from_le_bytes(value.try_into().unwrap()));
-            }
-        }
-        println!("get        {:.1} ns (round {round})", ns(begin, LOOKUPS));
-        sums.push(sum);
-    }
-    for round in 0..2 {
-        let begin = Instant::now();
-        let mut sum = 0_u64;
-        table
-            .get_batch(&asked, |_, row| {
-                if let Some(row) = row {
-                    let value = row.raw_value(1).unwrap().unwrap();
-                    sum = sum.wrapping_add(u64::from_le_bytes(value.try_into().unwrap()));
-                }
-            })
-            .unwrap();
-        println!("get_batch  {:.1} ns (round {round})", ns(begin, LOOKUPS));
-        sums.push(sum);
-    }
-    drop(table);
-    std::fs::remove_file(&path).unwrap();
-
-    let begin = Instant::now();
-    if is_text {
+    let count = asked.len() as u64;
+    let (build_s, (get_ns, sum)) = if is_text {
         let mut map: HashMap<Box<[u8]>, u64> = HashMap::with_capacity(keys as usize);
         (0..keys).for_each(|number| _ = map.insert(key(number, true).into(), number));
-        println!("hashbrown  built in {:.2} s", begin.elapsed().as_secs_f64());
-        for round in 0..2 {
-            let begin = Instant::now();
-            let sum = asked
-                .iter()
-                .filter_map(|key| map.get(black_box(key.as_slice())))
-                .fold(0, |sum: u64, one| sum.wrapping_add(*one));
-            println!("hashbrown  {:.1} ns (round {round})", ns(begin, LOOKUPS));
-            sums.push(sum);
-        }
+        let find = |key: &Vec<u8>| map.get(black_box(key.as_slice())).copied();
+        (begin.elapsed(), timed(count, || asked.iter().filter_map(find).fold(0, u64::wrapping_add)))
     } else {
         let mut map: HashMap<u64, u64> = HashMap::with_capacity(keys as usize);
         (0..keys).for_each(|number| _ = map.insert(mixed(number), number));
-        println!("hashbrown  built in {:.2} s", begin.elapsed().as_secs_f64());
-        for round in 0..2 {
-            let begin = Instant::now();
-            let number = |key: &Vec<u8>| u64::from_le_bytes(black_box(key.as_slice()).try_into().unwrap());
-            let sum =
-                asked.iter().filter_map(|key| map.get(&number(key))).fold(0, |sum: u64, one| sum.wrapping_add(*one));
-            println!("hashbrown  {:.1} ns (round {round})", ns(begin, LOOKUPS));
-            sums.push(sum);
-        }
+        let number = |key: &Vec<u8>| u64::from_le_bytes(black_box(key.as_slice()).try_into().unwrap());
+        let find = |key: &Vec<u8>| map.get(&number(key)).copied();
+        (begin.elapsed(), timed(count, || asked.iter().filter_map(find).fold(0, u64::wrapping_add)))
+    };
+    let build_s = build_s.as_secs_f64();
+    println!("{{\"name\": \"hashbrown\", \"build_s\": {build_s:.2}, \"get_ns\": {get_ns:?}, \"sum\": {sum}}}");
+    sum
+}
+
+fn main() {
+    let words: Vec<String> = std::env::args().skip(1).filter(|word| word != "--bench").collect();
+    let number = |at: usize, usual: u64| words.get(at).map_or(usual, |word| word.parse().expect("a number"));
+    let (keys, lookups) = (number(0, 10_000_000), number(2, 5_000_000));
+    let is_text = words.get(1).is_some_and(|word| word == "texts");
+    let own = std::env::temp_dir().join(format!("lookups-{}.ytab", std::process::id()));
+    let path = words.get(3).map_or(own.clone(), Into::into);
+    let asked: Vec<Vec<u8>> = (0..lookups).map(|at| key(mixed(at ^ 0x5555) % (keys + keys / 9), is_text)).collect();
+    let sum = table(keys, is_text, &asked, &path);
+    if path == own {
+        std::fs::remove_file(&path).unwrap();
     }
-    assert!(sums.windows(2).all(|two| two[0] == two[1]), "the sums differ: {sums:?}");
+    assert_eq!(sum, map(keys, is_text, &asked));
 }

@@ -55,6 +55,9 @@ class JavaLicences(unittest.TestCase):
     def test_messages(self):
         self.allowed("capacity/messages/pom.xml", goal="add-third-party")
 
+    def test_tables(self):
+        self.allowed("table/pom.xml")
+
     def test_web(self):
         self.allowed("web/pom.xml", "-Pbench")
 
