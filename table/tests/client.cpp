@@ -3,6 +3,7 @@
 //   client NAME ADDRESS,.. [TOKEN [AUTHORITIES]]     reads one command a line, and prints one line for it
 //     get KEY            the rows of a key, as JSON has them, or `none`
 //     batch FROM TO      keys that were found, and the sum of their first column of numbers
+//     lists              1 if a key may have several rows, else 0
 //     reopen             `same` or `new`
 // SPDX-License-Identifier: Apache-2.0
 #include <cinttypes>
@@ -79,6 +80,8 @@ int main(int count, char** arguments) {
         std::cout << rows_of(*table, key) << std::endl;
       } else if (command == "batch" && std::cin >> from >> to) {
         std::cout << sum_of(*table, from, to) << std::endl;
+      } else if (command == "lists") {
+        std::cout << table->has_lists() << std::endl;
       } else if (std::unique_ptr<yunti::RemoteTable> next = table->reopen()) {
         table = std::move(next);
         std::cout << "new" << std::endl;

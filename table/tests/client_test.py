@@ -101,6 +101,14 @@ class Client(Case):
         found = program(f"batch -100 {COUNT + 100}")
         self.assertRegex(found, r"^error: cannot connect to the table server unix:.*; start yunti table serve there$")
 
+    def test_shards_with_and_without_several_rows_of_a_key(self):
+        for shard in ("1/2", "2/2"):
+            self.build("id\n1\n1\n", "--key", "id:i64", "--duplicates", "list", "--shard", shard, name=f"{shard[0]}.ytab")
+        servers = [self.serve(f"a={number}.ytab")[1] for number in (1, 2)]
+        for addresses in (servers, servers[::-1]):
+            program = self.client("a", ",".join(addresses))
+            self.assertEqual((program("lists"), program("get 1")), ("1", '{"id": 1} {"id": 1}'))
+
     def test_responses_beyond_a_frame(self):
         self.build("".join(["id,n,text\n", *(f"{i},{i},{i:020000}\n" for i in range(2000))]), "--key", "id:i64",
                    "--columns", "n:u32,text")

@@ -209,6 +209,30 @@ fn shards_of_files_and_of_pages() {
 }
 
 #[test]
+fn one_shard_alone_has_a_key_with_several_rows() {
+    let folder = Folder::new();
+    let mut servers = Vec::new();
+    for shard in 1..=2 {
+        let part = folder.0.join(format!("{shard}.ytab"));
+        let settings = Settings { duplicates: Duplicates::List, shard: (shard, 2), ..Settings::default() };
+        let schema = Schema::new(vec![Column::new("id", Kind::U64, false)], vec![0]).unwrap();
+        let gather = Gather::new(schema, &part, &settings);
+        let mut feeder = gather.feeder();
+        (0..2).for_each(|line| feeder.add(&[Some(&key(1))], line).unwrap());
+        feeder.finish().unwrap();
+        write(&part, gather, &settings).unwrap();
+        servers.push(Server::start(&unix(&folder, &format!("part{shard}")), &part, None));
+    }
+    let mut addresses: Vec<Address> = servers.iter().map(|server| server.address.clone()).collect();
+    for _ in 0..2 {
+        let client = RemoteTable::connect(Some("users"), &addresses, Options::default()).unwrap();
+        assert!(client.has_lists());
+        assert_eq!(client.get(&[key(1)], true).unwrap().rows(0).count(), 2);
+        addresses.reverse();
+    }
+}
+
+#[test]
 fn a_server_that_ends_under_load_is_replaced() {
     let folder = Folder::new();
     let path = folder.0.join("users.ytab");

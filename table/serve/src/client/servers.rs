@@ -59,6 +59,8 @@ impl Servers {
                     let own = &connection.opened;
                     let first = opened.get_or_insert_with(|| own.clone());
                     is_like(first, own).map_err(|e| e.at_path(address.to_string()))?;
+                    // The file of a shard says nothing of the keys of others.
+                    first.has_lists |= own.has_lists;
                     if own.shard.1 > 1 && shards > 1 && own.shard.1 != shards {
                         let what = format!("the server has a shard of {}, others of {shards}", own.shard.1);
                         return Err(Error::new(Code::Input, what).at_path(address.to_string()));

@@ -157,7 +157,6 @@ class Servers {
     if (schema_ == nullptr) {
       schema_ = connection->understood([&] { return opened.read(); });
       schema_text_ = opened.schema;
-      has_lists_ = opened.has_lists;
     } else {
       need_schema(*connection);
     }
@@ -165,6 +164,8 @@ class Servers {
       throw Error("the table server " + server.address.text() + " has a shard of " + std::to_string(opened.shards) +
                   ", others of " + std::to_string(shards_) + ": give servers of one table");
     shards_ = std::max(shards_, opened.shards);
+    // The file of a shard says nothing of the keys of others.
+    has_lists_ = has_lists_ || opened.has_lists;
     learn(server, opened);
     server.idle.push_back(std::move(connection));
   }

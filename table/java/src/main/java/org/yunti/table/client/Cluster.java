@@ -28,6 +28,7 @@ final class Cluster implements Closeable {
   private volatile boolean isClosed;
   /** The first table that a server opened: the others have its columns. */
   private volatile OpenedTable first;
+  private boolean hasSeveral;
   private volatile int shards = 1;
 
   Cluster(String tableName, ClientOptions options, Collection<String> addresses) {
@@ -138,6 +139,8 @@ final class Cluster implements Closeable {
           + " at another server; divide the table equally everywhere");
     }
     shards = Math.max(shards, table.shards);
+    // The file of a shard says nothing of the keys of others.
+    hasSeveral |= table.hasSeveral;
   }
 
   String tableName() {
@@ -155,6 +158,10 @@ final class Cluster implements Closeable {
 
   OpenedTable first() {
     return first;
+  }
+
+  synchronized boolean hasSeveral() {
+    return hasSeveral;
   }
 
   int shards() {

@@ -61,7 +61,7 @@ public final class TableClient extends Table {
     }
     OpenedTable opened = cluster.first();
     schema = opened.schema();
-    hasSeveral = opened.hasSeveral;
+    hasSeveral = cluster.hasSeveral();
     source = new Nothing(cluster.name());
     rowBytesMin = schema.layout().fixedBytes() + schema.layout().variables();
     keyType = schema.key().size() == 1 ? schema.key().get(0).type() : null;

@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
+import java.util.stream.StreamSupport;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -162,6 +163,24 @@ class ServeTest {
       servers.get(5).close();
       String message = assertThrows(TableException.class, () -> lookUpAll(table, 3)).getMessage();
       assertTrue(message.startsWith("no server answers for the shard 2 of the table numbers ("), message);
+    }
+  }
+
+  @Test
+  void shardsWithAndWithoutSeveralRowsOfAKey() throws Exception {
+    String file = folder.resolve("numbers.ytab").toString();
+    Path csv = Files.writeString(folder.resolve("numbers.csv"), "id\n1\n1\n");
+    List<String> addresses = new ArrayList<>();
+    for (String shard : new String[] {"1/2", "2/2"}) {
+      Command.run(Command.find().toString(), "build", csv.toString(), "--key", "id:i64", "--duplicates", "list", "--shard",
+          shard, "-q", "-o", file + addresses.size());
+      addresses.add(serve("numbers=" + file + addresses.size(), "--listen", "127.0.0.1:0").address());
+    }
+    for (int first = 0; first < 2; first++) {
+      try (TableClient table = TableClient.connect("numbers", addresses.get(first), addresses.get(1 - first))) {
+        assertTrue(table.hasSeveral());
+        assertEquals(2, StreamSupport.stream(table.getAll(1).spliterator(), false).count());
+      }
     }
   }
 

@@ -58,6 +58,6 @@ public final class OpenedTable {
   public boolean hasColumnsOf(OpenedTable other) {
     byte[] own = Arrays.copyOfRange(response.bytes(), columns, response.bytes().length);
     byte[] others = Arrays.copyOfRange(other.response.bytes(), other.columns, other.response.bytes().length);
-    return hasSeveral == other.hasSeveral && Arrays.equals(own, others);
+    return Arrays.equals(own, others);
   }
 }
