@@ -306,6 +306,14 @@ table-spring:
 	@tools/setup hadoop
 	mvn -q -B -f table/pom.xml -DskipTests package
 
+# What table/tests/readers_test.py compares: the jar, a program in Rust, and the library of Python, in build/table/.
+.PHONY: table-readers
+table-readers: table table-java
+	$(CARGO_BUILD) $(WITH_ENGINE) --package yunti-python
+	$(CARGO_BUILD) --package yunti-table --example reader
+	@$(call place,$(BUILT)/examples/reader,build/table/reader)
+	@$(call place,$(BUILT)/libyunti_python.so,build/table/libyunti_python.so)
+
 # Lookups beside LMDB, RocksDB, Chronicle Map and a hash map: benches/README.md, "Shared tables"
 .PHONY: bench-table
 bench-table:

@@ -22,7 +22,7 @@ INPUTS = {
     "stores": (*CORE, "stores/", "engine/src/env/stores/", "hadoop/cluster/"),
     "sql": (*CORE, "api/rust/", "formats/", "sql/", "table/"),
     "namenode": (*CORE, "namenode/", "hadoop/cluster/"),
-    "table": (*CORE, "table/"),
+    "table": (*CORE, "table/", "api/include/yunti/", "python/native/", "python/src/yunti/", "python/tests/shapes.py"),
     "warmup": (*CORE, "warmup/"),
     "capacity": (*CORE, "probe/", "observe/", "capacity/"),
     "python": (*CORE, "python/", "table/", "docs/guide/python.md", "docs/guide/tables.md"),

@@ -2,8 +2,8 @@
 """Runs the suites of one part that take too long for every change:
 
     full.py engine [--minutes N] [--only NAME,..]   tests under sanitizers, and with masked vector instructions; every
-                                                    file operation made to fail; random jobs and fuzz targets, N minutes
-                                                    each
+                                                    file operation made to fail; a million rows of random tables in all
+                                                    languages; random jobs and fuzz targets, N minutes each
     full.py hadoop [--only NAME,..]                 the native half under sanitizers; conformance jobs in all variants,
                                                     with JNI checks and in a JVM with the address sanitizer, and on other
                                                     versions of Hadoop and Java; faults on a cluster
@@ -210,6 +210,8 @@ def engine(minutes):
         masked("plain"),
         tested("every file operation made to fail", "faults", {"YUNTI_SWEEP": "full"}, 60),
         tested("random jobs", "random", {"YUNTI_RANDOM_SECONDS": str(int(minutes * 60))}, minutes + 20),
+        long_tests("a million rows of random tables in Rust, C++, Java and Python", [["make", "-s", "table-readers"]],
+                   ["table/tests"]),
         tested("simulated jobs", "simulation", {"YUNTI_SIMULATION_SECONDS": str(int(minutes * 60))}, minutes + 20),
     ] + [fuzzing(target, minutes) for target in fuzz_targets() if target not in OF_OBSERVE]
 

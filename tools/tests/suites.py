@@ -367,6 +367,8 @@ SUITES = [
           counts.read_unittest, {"YUNTI": YUNTI}),
     Suite("table", "client in C++", [["make", "-s", "table"], [PYTHON, "table/tests/client_test.py"]],
           counts.read_unittest, {"YUNTI": YUNTI}),
+    Suite("table", "the same rows in Rust, C++, Java and Python",
+          [["make", "-s", "table-readers"], [PYTHON, "table/tests/readers_test.py"]], counts.read_unittest, {"YUNTI": YUNTI}),
     Suite("table", "tables from queries", [["make", "-s", "sql", "table"], [PYTHON, "table/tests/query_test.py"]],
           counts.read_unittest, {"YUNTI": YUNTI}),
     Suite("table", "reader for Java", [["make", "-s", "table"], ["mvn", "-B", "-f", "table/pom.xml", "package"]],
