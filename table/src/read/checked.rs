@@ -1,5 +1,6 @@
 //! Blocks whose checksums were found right, so that each is computed once a process.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use yunti_base::{Code, Error, Result};
@@ -9,37 +10,43 @@ use crate::format::sums::{self, BLOCK};
 /// A bit for each block.
 pub struct Checked {
     bits: Vec<AtomicU64>,
+    /// Blocks that lookups read. Those of walks alone, such as the bits of used slots, may never be read.
+    of_lookups: [Range<u64>; 2],
+    /// Blocks of lookups that are not known to be right.
     left: AtomicU64,
-    /// All blocks are right: nothing is left to look at.
+    /// All blocks of lookups are right: nothing is left to look at.
     is_done: AtomicBool,
 }
 
 impl Checked {
-    /// Returns bits for `bytes`; all are set if the checksums do not count.
-    pub fn of(bytes: u64, is_trusted: bool) -> Checked {
+    /// Returns bits for `bytes`; all are set if the checksums do not count. `lookups` are the bytes that lookups read,
+    /// in two stretches.
+    pub fn of(bytes: u64, is_trusted: bool, lookups: [Range<u64>; 2]) -> Checked {
         let blocks = sums::blocks(bytes);
+        let whole = |of: Range<u64>| if of.is_empty() { 0..0 } else { of.start / BLOCK..of.end.div_ceil(BLOCK) };
+        let [first, second] = lookups.map(whole);
+        // A block that both have counts once.
+        let second = second.start.max(first.end)..second.end.max(first.end);
+        let left = first.end - first.start + second.end - second.start;
+        let every = if is_trusted { u64::MAX } else { 0 };
         Checked {
-            bits: (0..blocks.div_ceil(64)).map(|_| AtomicU64::new(0)).collect(),
-            left: AtomicU64::new(blocks),
+            bits: (0..blocks.div_ceil(64)).map(|_| AtomicU64::new(every)).collect(),
+            of_lookups: [first, second],
+            left: AtomicU64::new(left),
             is_done: AtomicBool::new(is_trusted),
         }
+    }
+
+    /// Returns true once all bytes that lookups read are known to be right.
+    #[inline(always)]
+    pub fn is_done(&self) -> bool {
+        // Relaxed: the bytes do not change, so that it does not matter who sees the flag or a bit when.
+        self.is_done.load(Ordering::Relaxed)
     }
 
     /// Returns true if the bytes of a range are known to be right. False says nothing.
     #[inline(always)]
     pub fn has(&self, begin: usize, length: usize) -> bool {
-        // Relaxed: the bytes do not change, so that it does not matter who sees the bit when.
-        self.is_done.load(Ordering::Relaxed) || self.has_bits(begin, length)
-    }
-
-    /// Returns true once all bytes are known to be right.
-    #[inline(always)]
-    pub fn is_done(&self) -> bool {
-        self.is_done.load(Ordering::Relaxed)
-    }
-
-    #[inline(always)]
-    fn has_bits(&self, begin: usize, length: usize) -> bool {
         let (first, last) = (begin / BLOCK as usize, (begin + length.max(1) - 1) / BLOCK as usize);
         first == last && self.has_block(first)
     }
@@ -63,10 +70,35 @@ impl Checked {
             }
             let bit = 1 << (number % 64);
             let is_first = self.bits[number / 64].fetch_or(bit, Ordering::Relaxed) & bit == 0;
-            if is_first && self.left.fetch_sub(1, Ordering::Relaxed) == 1 {
+            let is_of_lookups = self.of_lookups.iter().any(|of| of.contains(&(number as u64)));
+            if is_first && is_of_lookups && self.left.fetch_sub(1, Ordering::Relaxed) == 1 {
                 self.is_done.store(true, Ordering::Relaxed);
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lookups_are_done_with_their_own_blocks() {
+        let bytes = vec![7_u8; 10 * BLOCK as usize];
+        let sums: Vec<u8> = bytes.chunks(BLOCK as usize).flat_map(|b| crc32c::crc32c(b).to_le_bytes()).collect();
+        let at = |block: f64| (block * BLOCK as f64) as u64;
+        // A block that both stretches have counts once.
+        let checked = Checked::of(bytes.len() as u64, false, [at(1.5)..at(2.5), at(2.5)..at(3.0)]);
+        assert_eq!(checked.left.load(Ordering::Relaxed), 2);
+        let checked = Checked::of(bytes.len() as u64, false, [at(1.5)..at(2.5), at(5.0)..at(7.0)]);
+        for block in [0, 1, 2, 2, 5, 9] {
+            checked.check(&bytes, &sums, block * BLOCK as usize, 1).unwrap();
+            assert!(!checked.is_done());
+        }
+        assert!(!checked.has(at(6.0) as usize, 1) && checked.has(at(5.0) as usize, 1));
+        checked.check(&bytes, &sums, at(6.5) as usize, 1).unwrap();
+        assert!(checked.is_done() && !checked.has(at(3.0) as usize, 1));
+        assert!(Checked::of(100, true, [0..0, 0..0]).is_done());
     }
 }

@@ -83,8 +83,9 @@ impl Table {
         let at_path = |e: Error| e.at_path(path.to_string_lossy());
         let bytes = Mapping::of(&file, usize::try_from(length).unwrap_or(usize::MAX), options).map_err(failed)?;
         let header = Header::decode(&bytes[..bytes.len().min(header::BYTES)], length).map_err(at_path)?;
-        let checked = Checked::of(header.sections.sums.begin, options.is_trusted);
         let of = &header.sections;
+        let lookups = [of.pilots.begin..of.pilots.end(), of.bases.begin.min(of.rows.begin)..of.rows.end()];
+        let checked = Checked::of(of.sums.begin, options.is_trusted, lookups);
         if !options.is_trusted {
             let (begin, length) = (of.schema.begin as usize, of.schema.bytes as usize);
             let all = before_sums(&bytes, &header);
@@ -187,7 +188,7 @@ impl Table {
     pub fn verify(&self) -> Result<()> {
         let at_path = |e: Error| e.at_path(self.path.to_string_lossy());
         let all = before_sums(&self.bytes, &self.header);
-        Checked::of(all.len() as u64, false)
+        Checked::of(all.len() as u64, false, [0..0, 0..0])
             .check(all, section(&self.bytes, self.header.sections.sums), 0, all.len())
             .map_err(at_path)?;
         let (mut key, mut keys, mut rows) = (Vec::new(), 0, 0);
