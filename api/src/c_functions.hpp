@@ -39,6 +39,15 @@ inline int give(const yunti::TableRow& row, yunti_table_row* out) {
   return row ? 1 : 0;
 }
 
+// Returns the table that has taken the place of another; null if there is none, or for an error.
+template <class Handle>
+Handle* reopened(const Handle* table, yunti_table_error* error) {
+  return guarded(error, static_cast<Handle*>(nullptr), [&]() -> Handle* {
+    auto next = table->table->reopen();
+    return next == nullptr ? nullptr : new Handle{std::move(next)};
+  });
+}
+
 // Returns the number of a column; -1 if there is none.
 template <class Table>
 int column_of(const Table& table, const char* name) {

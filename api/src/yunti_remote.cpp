@@ -69,10 +69,7 @@ yunti_remote_table* yunti_remote_open(const char* name, const char* addresses, c
 void yunti_remote_close(yunti_remote_table* table) { delete table; }
 
 yunti_remote_table* yunti_remote_reopen(const yunti_remote_table* table, yunti_table_error* error) {
-  return guarded(error, static_cast<yunti_remote_table*>(nullptr), [&]() -> yunti_remote_table* {
-    std::unique_ptr<yunti::RemoteTable> next = table->table->reopen();
-    return next == nullptr ? nullptr : new yunti_remote_table{std::move(next)};
-  });
+  return reopened(table, error);
 }
 
 int yunti_remote_column_count(const yunti_remote_table* table) { return static_cast<int>(table->table->columns().size()); }

@@ -104,10 +104,7 @@ yunti_table* yunti_table_open(const char* path, uint32_t options, yunti_table_er
 void yunti_table_close(yunti_table* table) { delete table; }
 
 yunti_table* yunti_table_reopen(const yunti_table* table, yunti_table_error* error) {
-  return guarded(error, static_cast<yunti_table*>(nullptr), [&]() -> yunti_table* {
-    std::unique_ptr<yunti::Table> next = table->table->reopen();
-    return next == nullptr ? nullptr : new yunti_table{std::move(next)};
-  });
+  return reopened(table, error);
 }
 
 int yunti_table_verify(const yunti_table* table, yunti_table_error* error) {

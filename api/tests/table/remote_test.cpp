@@ -19,15 +19,6 @@ using yunti::RemoteRow;
 using yunti::RemoteTable;
 using yunti::RemoteTableOptions;
 
-static std::string error_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const yunti::Error& e) {
-    return e.what();
-  }
-  return {};
-}
-
 #define CHECK_HAS(text, part)                                                                           \
   do {                                                                                                  \
     const std::string own = (text);                                                                     \

@@ -37,16 +37,6 @@ struct TempFile {
   }
 };
 
-// Returns the text of the Error that a call throws; empty if it throws none.
-static std::string error_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const yunti::Error& e) {
-    return e.what();
-  }
-  return {};
-}
-
 static bool has(const std::string& text, const char* part) { return text.find(part) != text.npos; }
 
 static void known_sums() {

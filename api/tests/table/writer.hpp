@@ -3,10 +3,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <yunti/table.hpp>
 
 #include "../check.hpp"
+
+// Returns the text of the Error that a call throws; empty if it throws none.
+inline std::string error_of(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const yunti::Error& e) {
+    return e.what();
+  }
+  return {};
+}
 
 namespace writer {
 

@@ -56,9 +56,8 @@ def output(words):
 
 def prepare(peers):
     os.makedirs(BUILD, exist_ok=True)
-    libraries = {"lmdb": "-llmdb", "rocksdb": "-lrocksdb"}
     output(["g++", "-O3", "-march=native", "-std=c++17", "-Iapi/include", "table/benches/peers/peers.cpp", "-o",
-            os.path.join(BUILD, "peers"), *libraries.values()])
+            os.path.join(BUILD, "peers"), "-llmdb", "-lrocksdb"])
     output(["cargo", "build", "--release", "--locked", "-p", "yunti-table", "--benches"])
     if "chronicle" in peers:
         output(["mvn", "-q", "-B", "-f", os.path.join(HERE, "chronicle/pom.xml"), "package"])

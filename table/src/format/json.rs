@@ -30,11 +30,7 @@ pub fn json(column: &Column, bytes: &[u8]) -> Result<Value> {
     match column.kind {
         Kind::Record => {
             let layout = Layout::of(&column.inner);
-            let one = |(at, field): (usize, &Column)| {
-                let value = layout.value(bytes, at)?;
-                Ok((field.name.clone(), value.map_or(Ok(Value::Null), |bytes| json(field, bytes))?))
-            };
-            Ok(Value::Object(column.inner.iter().enumerate().map(one).collect::<Result<Map<_, _>>>()?))
+            object(&column.inner, |field| layout.value(bytes, field))
         }
         Kind::List => {
             let Some(element) = column.inner.first() else { return Ok(Value::Null) };

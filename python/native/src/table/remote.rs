@@ -1,12 +1,11 @@
 //! Tables of servers for Python. One of the listed files with `unsafe`: its functions are exported by name.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use serde::Deserialize;
 use yunti_base::{Code, Error, Result};
 use yunti_table_serve::address::Address;
-use yunti_table_serve::client::{Options, RemoteTable};
+use yunti_table_serve::client::{Options, RemoteTable, time_limit};
 use yunti_table_serve::tls;
 
 use super::answer::{Answer, description_of_servers};
@@ -28,16 +27,12 @@ struct Request {
 
 impl Request {
     fn connect(self) -> Result<RemoteTable> {
-        let time = |seconds: f64| {
-            let time = Duration::try_from_secs_f64(seconds).ok().filter(|time| !time.is_zero());
-            time.ok_or_else(|| Error::new(Code::Usage, format!("{seconds} is no time above 0")))
-        };
         let options = Options {
             token: self.token.into_bytes(),
             tls: self.tls_ca.as_deref().map(tls::client).transpose()?,
             columns: self.columns,
-            connect_timeout: time(self.connect_timeout)?,
-            timeout: time(self.timeout)?,
+            connect_timeout: time_limit(self.connect_timeout)?,
+            timeout: time_limit(self.timeout)?,
         };
         let servers = self.servers.iter().map(|text| text.parse()).collect::<Result<Vec<Address>>>()?;
         RemoteTable::connect(self.name.as_deref(), &servers, options)

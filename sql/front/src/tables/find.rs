@@ -100,7 +100,7 @@ fn shape_of(path: &Path, place: &Place, world: &World) -> Result<Shape> {
     let len = file.len().map_err(failed)?;
     let (mut head, mut tail) = ([0; END_BYTES], [0; END_BYTES]);
     let read = file.read_at(&mut head, 0).map_err(failed)?;
-    if head.starts_with(shared::MAGIC) {
+    if shared::is_begin(&head) {
         return Ok(Shape::Shared);
     }
     let ends = file.read_at(&mut tail, len.saturating_sub(END_BYTES as u64)).map_err(failed)?;

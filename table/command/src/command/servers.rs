@@ -1,12 +1,11 @@
 //! Flags of commands that read the tables of servers.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use clap::Args;
 use yunti_base::{Code, Error, Result};
 use yunti_table_serve::address::Address;
-use yunti_table_serve::client::{Options, RemoteTable};
+use yunti_table_serve::client::{Options, RemoteTable, time_limit};
 use yunti_table_serve::tls;
 
 #[derive(Args)]
@@ -32,13 +31,11 @@ impl ServerFlags {
 
     /// Opens the table of this name at the servers.
     pub fn connect(&self, name: &str, columns: Option<Vec<String>>) -> Result<RemoteTable> {
-        let timeout = Duration::try_from_secs_f64(self.timeout).ok().filter(|time| !time.is_zero());
-        let wrong = || Error::new(Code::Usage, format!("--timeout {}: a time above 0 is needed", self.timeout));
         let options = Options {
             token: self.token_file.as_deref().map(token).transpose()?.unwrap_or_default(),
             tls: self.tls_ca.as_deref().map(tls::client).transpose()?,
             columns,
-            timeout: timeout.ok_or_else(wrong)?,
+            timeout: time_limit(self.timeout).map_err(|e| e.within("--timeout"))?,
             ..Options::default()
         };
         RemoteTable::connect(Some(name), &self.server, options)

@@ -12,12 +12,11 @@ use yunti_base::{Code, Error, Result};
 use super::Options;
 use crate::address::Address;
 use crate::protocol::frame;
+use crate::protocol::input::Input;
 use crate::protocol::opened::Opened;
 use crate::protocol::parts::{Parts, put_string};
 use crate::protocol::refusal::{Reason, Refusal};
 use crate::protocol::{ALL_COLUMNS, MAGIC, VERSION, kind};
-
-const READ: usize = 64 << 10;
 
 enum Stream {
     Unix(UnixStream),
@@ -46,8 +45,7 @@ impl Failed {
 pub struct Connection {
     stream: Stream,
     timeout: Duration,
-    input: Vec<u8>,
-    taken: usize,
+    input: Input,
     /// Number of the last request.
     last: u32,
     pub opened: Opened,
@@ -59,7 +57,7 @@ impl Connection {
         let stream = Stream::connect(address, options).map_err(Failed::Connection)?;
         let timeout = options.timeout;
         let mut connection =
-            Connection { stream, timeout, input: Vec::new(), taken: 0, last: 0, opened: Opened::default() };
+            Connection { stream, timeout, input: Input::default(), last: 0, opened: Opened::default() };
         let wrong = || Failed::Connection(no_server());
         let names = connection.request(kind::HELLO, |out| {
             out.extend_from_slice(&MAGIC);
@@ -119,16 +117,15 @@ impl Connection {
     pub fn receive(&mut self, kind: u8) -> std::result::Result<&[u8], Failed> {
         let deadline = Instant::now() + self.timeout;
         loop {
-            match frame::first(&self.input[self.taken..], frame::MOST) {
+            match frame::first(self.input.received(), frame::MOST) {
                 Err(_) => return Err(Failed::Connection(no_server())),
                 Ok(Some((frame, bytes))) => {
                     let is_kind = frame.kind == kind;
                     let refusal = Refusal::read(frame.payload).filter(|_| frame.kind == kind::ERROR);
-                    let end = self.taken + bytes;
-                    let begin = end - frame.payload.len();
-                    self.taken = end;
+                    let begin = bytes - frame.payload.len();
+                    let taken = self.input.take(bytes);
                     return match refusal {
-                        _ if is_kind => Ok(&self.input[begin..end]),
+                        _ if is_kind => Ok(&taken[begin..]),
                         Some(refusal) if refusal.reason == Some(Reason::Full) => {
                             Err(Failed::Connection(refusal.error()))
                         }
@@ -142,22 +139,12 @@ impl Connection {
     }
 
     fn read(&mut self, deadline: Instant) -> io::Result<()> {
-        self.input.drain(..self.taken);
-        self.taken = 0;
         let left = deadline.saturating_duration_since(Instant::now());
         if left.is_zero() {
             return Err(ErrorKind::TimedOut.into());
         }
         self.stream.set_timeout(left)?;
-        let begin = self.input.len();
-        self.input.resize(begin + READ, 0);
-        let read = self.stream.read(&mut self.input[begin..]);
-        self.input.truncate(begin + *read.as_ref().unwrap_or(&0));
-        match read {
-            Ok(0) => Err(ErrorKind::UnexpectedEof.into()),
-            Err(e) if e.kind() == ErrorKind::Interrupted => Ok(()),
-            read => read.map(drop),
-        }
+        self.input.read(&mut self.stream).map(drop)
     }
 }
 
@@ -171,7 +158,7 @@ fn lost(e: &io::Error) -> Error {
         ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset | ErrorKind::BrokenPipe => {
             "the server closed the connection"
         }
-        // Of rustls, with its reason.
+        // An error of rustls, which says why.
         ErrorKind::InvalidData => return Error::new(Code::Input, format!("TLS failed: {e}")),
         _ => return Error::io(Code::Input, "the connection is lost", e),
     };
@@ -219,7 +206,9 @@ impl Stream {
             Stream::Tls(tls) => tls.write_all(bytes).and_then(|()| tls.flush()),
         }
     }
+}
 
+impl Read for Stream {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         match self {
             Stream::Unix(socket) => socket.read(out),

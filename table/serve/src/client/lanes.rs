@@ -43,7 +43,8 @@ struct Lane {
 }
 
 /// Looks up keys at their servers.
-pub fn run<K: AsRef<[u8]>>(servers: &Servers, keys: &[K], flags: u8, answers: &mut Answers<'_>) -> Result<()> {
+pub fn run<K: AsRef<[u8]>>(servers: &Servers, keys: &[K], all_rows: bool, answers: &mut Answers<'_>) -> Result<()> {
+    let flags = if all_rows { ALL_ROWS } else { 0 };
     let mut lanes = lanes(servers, keys);
     let mut out = Vec::new();
     while lanes.iter().any(|lane| !lane.is_done()) {
@@ -194,9 +195,4 @@ impl Lane {
         }
         Err(failed.error().at_path(servers.address(server).to_string()))
     }
-}
-
-/// Returns the flags of a request.
-pub fn flags(all_rows: bool) -> u8 {
-    if all_rows { ALL_ROWS } else { 0 }
 }

@@ -20,6 +20,7 @@ use std::time::Duration;
 pub use answers::{Answers, RemoteRow};
 use rustls::ClientConfig;
 pub use table::RemoteTable;
+use yunti_base::{Code, Error, Result};
 
 /// How a client connects.
 #[derive(Clone)]
@@ -32,6 +33,12 @@ pub struct Options {
     pub connect_timeout: Duration,
     /// Longest time for one response.
     pub timeout: Duration,
+}
+
+/// Returns a time limit of a user, in seconds.
+pub fn time_limit(seconds: f64) -> Result<Duration> {
+    let time = Duration::try_from_secs_f64(seconds).ok().filter(|time| !time.is_zero());
+    time.ok_or_else(|| Error::new(Code::Usage, format!("{seconds} is no time above 0")))
 }
 
 impl Default for Options {

@@ -53,7 +53,7 @@ impl RemoteTable {
             return Err(Error::new(Code::Usage, "more than 4,294,967,295 keys in one batch"));
         }
         let mut answers = Answers::new(self.columns(), &self.layout, keys.len());
-        lanes::run(&self.servers, keys, lanes::flags(all_rows), &mut answers)?;
+        lanes::run(&self.servers, keys, all_rows, &mut answers)?;
         Ok(answers)
     }
 }

@@ -1,6 +1,7 @@
 //! Frames and messages: docs/formats/table-protocol.md.
 //!
 //! ```text
+//!   input.rs    bytes that were received
 //!   frame.rs    length, number, kind; cutting them from a stream
 //!   parts.rs    numbers and strings of a payload
 //!   opened.rs   what a server says of a table
@@ -8,6 +9,7 @@
 //! ```
 
 pub mod frame;
+pub mod input;
 pub mod opened;
 pub mod parts;
 pub mod refusal;

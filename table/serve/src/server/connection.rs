@@ -11,13 +11,13 @@ use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
 use super::session::{Session, Shared, append_refusal};
 use crate::protocol::frame;
+use crate::protocol::input::Input;
 use crate::protocol::refusal::{Reason, Refusal};
 
 /// Bytes of responses that may wait for a client; requests behind them are not read.
 const WAITING: usize = 4 << 20;
 /// Bytes of requests that a connection may have answered before the others of its thread have their turn.
 const TURN: usize = 1 << 20;
-const READ: usize = 64 << 10;
 /// Buffers that grew beyond this for a large message are given back.
 const KEPT: usize = 1 << 20;
 /// A client that does not say hello within this time is no client.
@@ -46,9 +46,7 @@ pub enum Next {
 pub struct Connection {
     channel: Channel,
     session: Session,
-    input: Vec<u8>,
-    /// Bytes of the input that are answered.
-    taken: usize,
+    input: Input,
     output: Vec<u8>,
     /// Bytes of the output that are sent.
     sent: usize,
@@ -68,8 +66,7 @@ impl Connection {
         Some(Connection {
             channel,
             session: Session::default(),
-            input: Vec::new(),
-            taken: 0,
+            input: Input::default(),
             output: Vec::new(),
             sent: 0,
             since: Instant::now(),
@@ -128,43 +125,22 @@ impl Connection {
                 return Ok(Next::Turn);
             }
             let most = if self.session.is_known { frame::MOST } else { frame::MOST_AT_FIRST };
-            match frame::first(&self.input[self.taken..], most) {
+            match frame::first(self.input.received(), most) {
                 Ok(Some((frame, bytes))) => {
                     self.is_ending = !self.session.answer(shared, &frame, &mut self.output);
-                    self.taken += bytes;
+                    self.input.take(bytes);
                     answered += bytes;
                 }
-                Ok(None) => self.read(shared)?,
+                // The end of the stream is an error too: nothing remains to be answered.
+                Ok(None) => {
+                    let bytes = self.input.read(&mut self.channel)?;
+                    shared.metrics.bytes_in.fetch_add(bytes as u64, Relaxed);
+                }
                 Err(frame::WrongLength(length)) => {
                     let what = format!("a frame of {length} bytes is none of this protocol");
                     append_refusal(shared, 0, &Refusal::new(Reason::Protocol, what), &mut self.output);
                     self.is_ending = true;
                 }
-            }
-        }
-    }
-
-    /// Reads some bytes. An end of the stream is an error too: nothing remains to be answered.
-    fn read(&mut self, shared: &Shared) -> io::Result<()> {
-        self.input.drain(..self.taken);
-        self.taken = 0;
-        if self.input.is_empty() && self.input.capacity() > KEPT {
-            self.input = Vec::new();
-        }
-        let begin = self.input.len();
-        self.input.resize(begin + READ, 0);
-        let read = loop {
-            match self.channel.read(&mut self.input[begin..]) {
-                Err(e) if e.kind() == ErrorKind::Interrupted => {}
-                read => break read,
-            }
-        };
-        self.input.truncate(begin + *read.as_ref().unwrap_or(&0));
-        match read? {
-            0 => Err(ErrorKind::UnexpectedEof.into()),
-            bytes => {
-                shared.metrics.bytes_in.fetch_add(bytes as u64, Relaxed);
-                Ok(())
             }
         }
     }

@@ -65,18 +65,14 @@ impl Metrics {
         let _ = writeln!(out, "yunti_table_lookup_seconds_sum {seconds}\nyunti_table_lookup_seconds_count {sum}");
         head(&mut out, "uptime_seconds", "Time since the start.", "gauge");
         let _ = writeln!(out, "yunti_table_uptime_seconds {}", began.elapsed().as_secs_f64());
-        self.tables(tables, &mut out);
-        out
-    }
-
-    fn tables(&self, tables: &[Served], out: &mut String) {
-        head(out, "table_keys", "Keys of a table, or of its shard.", "gauge");
+        head(&mut out, "table_keys", "Keys of a table, or of its shard.", "gauge");
         for served in tables {
             let (version, name) = (served.newest(), escaped(&served.name));
             let (shard, keys) = (version.shard, version.table.len());
             let _ =
                 writeln!(out, "yunti_table_table_keys{{table=\"{name}\",shard=\"{}/{}\"}} {keys}", shard.0, shard.1);
         }
+        out
     }
 }
 

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use yunti_base::{Code, Error, Result};
+use yunti_base::Result;
 use yunti_engine::columns::vector::{Bytes, Data, Vector};
 use yunti_sql_plan::Batch;
 use yunti_table::format::Kind;
+use yunti_table::format::row::damaged;
 use yunti_table::read::Row;
 
 use super::SharedTable;
@@ -105,10 +106,6 @@ impl SharedTable {
     }
 }
 
-fn damaged() -> Error {
-    Error::new(Code::Corrupt, "the table is damaged: a row does not fit its schema").hint("build it again")
-}
-
 /// Returns the values of a column of fixed width, and its nulls.
 fn fixed<T: Copy + Default>(
     rows: &[Row<'_>],
@@ -119,7 +116,7 @@ fn fixed<T: Copy + Default>(
     let mut nulls = None;
     for (number, row) in rows.iter().enumerate() {
         values.push(match row.raw_value(column)? {
-            Some(bytes) => read(bytes).ok_or_else(damaged)?,
+            Some(bytes) => read(bytes).ok_or_else(|| damaged().hint("build it again"))?,
             None => {
                 nulls.get_or_insert_with(|| vec![false; rows.len()])[number] = true;
                 T::default()

@@ -24,13 +24,11 @@ use yunti_engine::columns::vector::Bytes;
 use yunti_engine::env::stores::scheme_of;
 use yunti_sql_plan::table::ColumnStatistics;
 use yunti_sql_plan::{Field, Statistics, Table};
-use yunti_table::format::Kind;
+use yunti_table::format::{Kind, header};
 use yunti_table::read;
 
 use self::source::{Places, Source};
 
-/// First bytes of the files.
-pub const MAGIC: &[u8] = b"YTAB\x89";
 /// Extension of their names.
 pub const EXTENSION: &str = "ytab";
 
@@ -39,6 +37,11 @@ struct SharedTable {
     table: read::Table,
     /// Texts of each `dict` column, once a query needs them; None of a dictionary that is too large to be held.
     dictionaries: Vec<OnceLock<Option<Arc<Bytes>>>>,
+}
+
+/// Returns true for the first bytes of a file of this kind, also of one whose line ends a transfer has changed.
+pub fn is_begin(head: &[u8]) -> bool {
+    head.starts_with(&header::MAGIC[..5])
 }
 
 /// Opens a file as a table.
@@ -92,7 +95,7 @@ fn type_of(kind: Kind) -> DataType {
 
 impl SharedTable {
     fn at_path(&self, error: Error) -> Error {
-        if error.path().is_some() { error } else { error.at_path(self.table.path().to_string_lossy()) }
+        error.at_path(self.table.path().to_string_lossy())
     }
 }
 

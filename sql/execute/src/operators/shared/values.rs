@@ -98,7 +98,7 @@ pub fn keys(schema: &Schema, vectors: &[&Vector]) -> Keys {
     }
     let mut numbers = Vec::with_capacity(rows);
     let (mut all, mut ends) = (Vec::new(), Vec::with_capacity(rows));
-    // Of each column of whole numbers its bytes, and the number of them.
+    // For each column of whole numbers its bytes, and the number of them.
     let mut wholes = vec![([0_u8; 8], 0_usize); kinds.len()];
     'rows: for row in 0..rows {
         for ((vector, kind), place) in vectors.iter().zip(&kinds).zip(&mut wholes) {

@@ -166,9 +166,7 @@ public final class SharedTable extends Table implements Iterable<Row> {
   public boolean find(byte[] key, int offset, int length, Cells row) {
     requireBytes();
     requireOwn(row);
-    if (offset < 0 || length < 0 || offset > key.length - length) {
-      throw new IndexOutOfBoundsException(length + " bytes at " + offset + " of an array of " + key.length);
-    }
+    requireWithin(key, offset, length);
     try {
       return !isEmpty() && slots.move(slots.slot(Xxh64.hash(key, offset, length, seed)), row)
           && isKey(row, key, offset, length);
@@ -343,10 +341,6 @@ public final class SharedTable extends Table implements Iterable<Row> {
     if (!isBytes) {
       throw wrongKey("a text or bytes");
     }
-  }
-
-  private IllegalArgumentException wrongKey(String given) {
-    return new IllegalArgumentException(given + " is no key of " + path + ": its key is " + file.schema.key());
   }
 
   @Override

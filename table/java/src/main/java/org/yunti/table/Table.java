@@ -240,6 +240,18 @@ public abstract class Table implements AutoCloseable {
     key.requireAll();
   }
 
+  /** Returns the exception for a key of another type than the table's. */
+  protected final IllegalArgumentException wrongKey(String given) {
+    return new IllegalArgumentException(given + " is no key of " + name() + ": its key is " + schema().key());
+  }
+
+  /** Throws IndexOutOfBoundsException if an array does not have these bytes. */
+  protected static void requireWithin(byte[] key, int offset, int length) {
+    if (offset < 0 || length < 0 || offset > key.length - length) {
+      throw new IndexOutOfBoundsException(length + " bytes at " + offset + " of an array of " + key.length);
+    }
+  }
+
   /** Sets a key to values. Throws IllegalArgumentException if they are none of all its columns. */
   protected static Key fill(Key key, Object[] values) {
     key.clear().addAll(values).requireAll();

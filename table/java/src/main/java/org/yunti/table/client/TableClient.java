@@ -225,9 +225,7 @@ public final class TableClient extends Table {
 
   private Found lookUp(byte[] key, int offset, int length, boolean isAll) {
     requireBytes();
-    if (offset < 0 || length < 0 || offset > key.length - length) {
-      throw new IndexOutOfBoundsException(length + " bytes at " + offset + " of an array of " + key.length);
-    }
+    requireWithin(key, offset, length);
     return run(key, offset, length, isAll);
   }
 
@@ -300,10 +298,6 @@ public final class TableClient extends Table {
     if (keyType == null || keyType.isInteger()) {
       throw wrongKey("a text or bytes");
     }
-  }
-
-  private IllegalArgumentException wrongKey(String given) {
-    return new IllegalArgumentException(given + " is no key of " + name() + ": its key is " + schema.key());
   }
 
   private static boolean move(Found found, Cells row) {
