@@ -78,7 +78,9 @@ fn table(keys: u64, is_text: bool, asked: &[Vec<u8>], path: &Path) -> u64 {
     let column = table.fixed_column(1).unwrap();
     let count = asked.len() as u64;
     let (get_ns, sum) = timed(count, || {
-        asked.iter().fold(0, |sum: u64, key| sum.wrapping_add(value_of(table.get(black_box(key)).unwrap(), column)))
+        asked
+            .iter()
+            .fold(0, |sum: u64, key| sum.wrapping_add(value_of(table.get(black_box(key.as_slice())).unwrap(), column)))
     });
     let (batch_ns, other) = timed(count, || {
         let mut sum = 0_u64;

@@ -366,7 +366,7 @@ fn hostile_clients() {
     let name = unix(&folder, "socket");
     let server = Server::start(&name, &path, None);
     let socket = folder.0.join("socket");
-    let hello = frame(1, 1, b"YTSV\x01\x00\x00\x00");
+    let hello = frame(1, 1, b"YTSV\x02\x00\x00\x00");
     let open = frame(2, 2, b"\x05\x00users\xff\xff");
     let said = |payload: &[u8]| spoken(&socket, &[&hello[..], &open, &frame(3, 3, payload)].concat());
     for (bytes, what) in [
@@ -427,7 +427,7 @@ fn a_client_that_does_not_read_is_not_read_either() {
     build(&path, 1, (0, 0));
     let _server = Server::start(&unix(&folder, "socket"), &path, None);
     let mut socket = UnixStream::connect(folder.0.join("socket")).unwrap();
-    socket.write_all(&frame(1, 1, b"YTSV\x01\x00\x00\x00")).unwrap();
+    socket.write_all(&frame(1, 1, b"YTSV\x02\x00\x00\x00")).unwrap();
     socket.write_all(&frame(2, 2, b"\x05\x00users\xff\xff")).unwrap();
     let mut payload = b"\0\0\0\0\0\xe8\x03\0\0".to_vec();
     for number in 0..1000_u64 {
@@ -458,7 +458,8 @@ fn a_client_that_does_not_read_is_not_read_either() {
 fn keys_go_to_the_shard_of_their_hash() {
     for shards in [1_u32, 2, 7, 1000] {
         for number in 0..1000 {
-            let expected = ((u64::from(shards) * (keys::hash(&key(number), 0) >> 32)) >> 32) as u32;
+            let hash = keys::hash(&key(number), keys::start(0));
+            let expected = ((u128::from(shards) * u128::from(hash)) >> 64) as u32;
             assert_eq!(keys::shard(&key(number), shards), expected);
         }
     }

@@ -50,6 +50,7 @@ impl Gather {
             seen: self.dictionaries.iter().map(|_| Seen::default()).collect(),
             row: Vec::new(),
             key: Vec::new(),
+            hash_start: keys::start(self.seed),
         }
     }
 
@@ -94,6 +95,8 @@ pub struct Feeder<'a> {
     seen: Vec<Seen>,
     row: Vec<u8>,
     key: Vec<u8>,
+    /// Where the hashes of keys begin: the seed decides.
+    hash_start: u64,
 }
 
 impl Feeder<'_> {
@@ -134,7 +137,7 @@ impl Feeder<'_> {
         if shards > 0 && keys::shard(&self.key, shards) != shard - 1 {
             return Ok(());
         }
-        let hash = keys::hash(&self.key, self.gather.seed);
+        let hash = keys::hash(&self.key, self.hash_start);
         let partition = Record::partition(hash);
         let buffer = &mut self.buffers[partition];
         if !buffer.is_empty() && buffer.len() + Record::bytes_of(row) > BUFFER {

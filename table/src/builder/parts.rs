@@ -20,7 +20,8 @@ pub struct Shape<'a> {
     pub is_sorted: bool,
     /// Bytes of each row; 0 if they differ.
     pub row_bytes: usize,
-    pub end_bytes: usize,
+    /// Bytes of an offset within a group.
+    pub offset_bytes: usize,
     /// Columns with a dictionary, and the new numbers of their texts.
     pub ranks: Vec<(usize, &'a [u32])>,
     /// Row of slots without one, if all rows have the same length.
@@ -32,19 +33,30 @@ pub struct Part {
     pub pilots: Vec<u8>,
     /// Bits of slots that have a row, if all rows have the same length.
     pub used: Vec<u8>,
-    /// Begins of the groups from the begin of this part's rows, if they have different lengths.
-    pub bases: Vec<u64>,
+    /// Groups of rows of different lengths, whose begins count from the begin of this part's rows.
+    pub groups: Vec<u8>,
     pub rows: Vec<u8>,
     /// Keys in any order, if the table is sorted.
     pub places: Vec<Place>,
+}
+
+impl Part {
+    /// Moves the begins of groups by the bytes of rows before this part.
+    pub fn move_rows(&mut self, by: u64, group_bytes: u64) {
+        for group in self.groups.chunks_mut(group_bytes as usize) {
+            if let Some(base) = group.first_chunk_mut() {
+                *base = (u64::from_le_bytes(*base) + by).to_le_bytes();
+            }
+        }
+    }
 }
 
 /// Why there is no part.
 pub enum Refused {
     /// Another seed may have one.
     Seed,
-    /// A group of rows is longer than its ends can say.
-    Ends,
+    /// A group of rows is longer than its offsets can say.
+    Offsets,
     Error(Error),
 }
 
@@ -92,11 +104,11 @@ impl Shape<'_> {
         let Found::Pilots(pilots) = pilots::find(&hashes, &self.sizes) else { return Err(Refused::Seed) };
         let mut slots = vec![NONE; self.sizes.slots as usize];
         for (group, hash) in hashes.iter().enumerate() {
-            let pilot = pilots[self.sizes.bucket(*hash) as usize];
-            slots[self.sizes.slot(*hash, pilot) as usize] = group as u32;
+            let pilot = pilots[self.sizes.bucket_in_part(*hash) as usize];
+            slots[self.sizes.slot_of_step(*hash, Sizes::step(pilot)) as usize] = group as u32;
         }
         drop(hashes);
-        let mut part = Part { pilots, used: Vec::new(), bases: Vec::new(), rows: Vec::new(), places: Vec::new() };
+        let mut part = Part { pilots, used: Vec::new(), groups: Vec::new(), rows: Vec::new(), places: Vec::new() };
         if self.row_bytes > 0 {
             self.fixed_rows(&slots, &groups, &mut part);
         } else {
@@ -127,12 +139,11 @@ impl Shape<'_> {
     }
 
     fn grouped_rows(&self, slots: &[u32], groups: &[Group<'_>], part: &mut Part) -> std::result::Result<(), Refused> {
-        let ends_bytes = GROUP as usize * self.end_bytes;
         let mut row = Vec::new();
         for slots in slots.chunks(GROUP as usize) {
             let base = part.rows.len();
-            part.bases.push(base as u64);
-            part.rows.resize(base + ends_bytes, 0);
+            part.groups.extend_from_slice(&(base as u64).to_le_bytes());
+            self.put_offset(0, part)?;
             for at in 0..GROUP as usize {
                 if let Some(group) = slots.get(at).filter(|group| **group != NONE) {
                     let Group { sorted, entries } = groups[*group as usize];
@@ -147,17 +158,20 @@ impl Shape<'_> {
                         }
                     }
                 }
-                let end = part.rows.len() - base - ends_bytes;
-                let place = &mut part.rows[base + at * self.end_bytes..][..self.end_bytes];
-                match (u16::try_from(end), u32::try_from(end)) {
-                    (Ok(end), _) if place.len() == 2 => place.copy_from_slice(&end.to_le_bytes()),
-                    (_, Ok(end)) if place.len() == 4 => place.copy_from_slice(&end.to_le_bytes()),
-                    (_, Ok(_)) => return Err(Refused::Ends),
-                    _ => {
-                        let what = "the rows of 16 keys have more than 4 GiB";
-                        return Err(Refused::Error(Error::new(Code::Input, what)));
-                    }
-                }
+                self.put_offset(part.rows.len() - base, part)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn put_offset(&self, offset: usize, part: &mut Part) -> std::result::Result<(), Refused> {
+        match (u16::try_from(offset), u32::try_from(offset)) {
+            (Ok(offset), _) if self.offset_bytes == 2 => part.groups.extend_from_slice(&offset.to_le_bytes()),
+            (_, Ok(offset)) if self.offset_bytes == 4 => part.groups.extend_from_slice(&offset.to_le_bytes()),
+            (_, Ok(_)) => return Err(Refused::Offsets),
+            _ => {
+                let what = "the rows of 16 keys have more than 4 GiB";
+                return Err(Refused::Error(Error::new(Code::Input, what)));
             }
         }
         Ok(())

@@ -120,7 +120,7 @@ fn with_seed(path: &Path, gather: &Gather, settings: &Settings, texts: &Texts) -
         has_lists,
         is_sorted: settings.is_sorted,
         row_bytes,
-        end_bytes: match row_bytes {
+        offset_bytes: match row_bytes {
             0 if needs_four => 4,
             0 => 2,
             _ => 0,
@@ -135,7 +135,7 @@ fn with_seed(path: &Path, gather: &Gather, settings: &Settings, texts: &Texts) -
                 rows.give_back();
                 return Ok(None);
             }
-            Err(Refused::Ends) => shape.end_bytes = 4,
+            Err(Refused::Offsets) => shape.offset_bytes = 4,
             Err(Refused::Error(e)) => return Err(e),
         }
     }
@@ -147,8 +147,8 @@ fn header(shape: &Shape<'_>, counts: Counts, schema_bytes: u64, dictionary_bytes
     let slots = u64::from(sizes.parts) * u64::from(sizes.slots);
     let groups = if shape.row_bytes > 0 { 0 } else { slots.div_ceil(GROUP) };
     let row_bytes = match (shape.row_bytes as u64, shape.has_lists) {
-        (0, true) => counts.listed_bytes + groups * GROUP * shape.end_bytes as u64,
-        (0, false) => counts.row_bytes + groups * GROUP * shape.end_bytes as u64,
+        (0, true) => counts.listed_bytes,
+        (0, false) => counts.row_bytes,
         (width, _) => slots * width,
     };
     let mut at = header::BYTES as u64;
@@ -164,19 +164,20 @@ fn header(shape: &Shape<'_>, counts: Counts, schema_bytes: u64, dictionary_bytes
         rows: counts.rows,
         seed: shape.gather.seed,
         parts: sizes.parts,
-        buckets: sizes.buckets,
+        buckets: sizes.buckets(),
         slots: sizes.slots,
         row_bytes: shape.row_bytes as u32,
-        end_bytes: shape.end_bytes as u32,
+        offset_bytes: shape.offset_bytes as u32,
         sections: Sections::default(),
         shard: shape.gather.shard,
     };
     let ordered = if shape.is_sorted { counts.keys } else { 0 };
+    let group_bytes = header.group_bytes();
     header.sections = Sections {
         schema: next(schema_bytes),
-        pilots: next(u64::from(sizes.parts) * u64::from(sizes.buckets)),
+        pilots: next(sizes.all_buckets),
         used: next(if shape.row_bytes > 0 { slots.div_ceil(64) * 8 } else { 0 }),
-        bases: next(groups * 8),
+        groups: next(groups * group_bytes),
         rows: next(row_bytes),
         dictionaries: next(dictionary_bytes),
         order: next(ordered * header.order_bytes()),
@@ -210,13 +211,13 @@ fn file(
     let mut places = Places::new(rows.settings.budget_bytes / 4);
     let mut row_at = 0;
     let mut put_all = |first: u32, parts: Vec<Part>| -> io::Result<()> {
-        for (part, number) in parts.iter().zip(first..) {
+        for (mut part, number) in parts.into_iter().zip(first..) {
+            part.move_rows(row_at, header.group_bytes());
             let number = u64::from(number);
             let slots = number * u64::from(header.slots);
             put(&part.pilots, of.pilots.begin + number * u64::from(header.buckets))?;
             put(&part.used, of.used.begin + slots / 8)?;
-            let bases: Vec<u8> = part.bases.iter().flat_map(|base| (row_at + base).to_le_bytes()).collect();
-            put(&bases, of.bases.begin + slots / GROUP * 8)?;
+            put(&part.groups, of.groups.begin + slots / GROUP * header.group_bytes())?;
             put(&part.rows, of.rows.begin + row_at)?;
             row_at += part.rows.len() as u64;
             places.add(&part.places, path)?;

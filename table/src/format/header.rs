@@ -6,7 +6,7 @@ use yunti_base::{Code, Error, Result};
 pub const BYTES: usize = 4096;
 /// `YTAB`, and bytes that a transfer as text or a seventh bit would change.
 pub const MAGIC: [u8; 8] = *b"YTAB\x89\r\n\x1a";
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// Place of a section in the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,8 +29,8 @@ pub struct Sections {
     pub pilots: Place,
     /// One bit a slot: 1 if it has a row.
     pub used: Place,
-    /// Begin of each group of rows of different lengths.
-    pub bases: Place,
+    /// Where the rows of each group are, if they have different lengths.
+    pub groups: Place,
     pub rows: Place,
     pub dictionaries: Place,
     /// Slots in the order of their keys, and the begin of each 64th key.
@@ -52,13 +52,13 @@ const IS_SORTED: u32 = 2;
 
 impl Sections {
     fn list(&self) -> [Place; SECTIONS] {
-        let Sections { schema, pilots, used, bases, rows, dictionaries, order, fences, sums } = *self;
-        [schema, pilots, used, bases, rows, dictionaries, order, fences, sums]
+        let Sections { schema, pilots, used, groups, rows, dictionaries, order, fences, sums } = *self;
+        [schema, pilots, used, groups, rows, dictionaries, order, fences, sums]
     }
 
     fn of(list: [Place; SECTIONS]) -> Sections {
-        let [schema, pilots, used, bases, rows, dictionaries, order, fences, sums] = list;
-        Sections { schema, pilots, used, bases, rows, dictionaries, order, fences, sums }
+        let [schema, pilots, used, groups, rows, dictionaries, order, fences, sums] = list;
+        Sections { schema, pilots, used, groups, rows, dictionaries, order, fences, sums }
     }
 }
 
@@ -79,8 +79,8 @@ pub struct Header {
     pub slots: u32,
     /// Bytes of each row; 0 if they differ, or if a key may have several.
     pub row_bytes: u32,
-    /// Bytes of an end within a group: 2 or 4; 0 if all rows have the same length.
-    pub end_bytes: u32,
+    /// Bytes of an offset within a group: 2 or 4; 0 if all rows have the same length.
+    pub offset_bytes: u32,
     pub sections: Sections,
     /// Number of this file, from 1, and of the files that the keys are divided into; zeros for a whole table.
     pub shard: (u32, u32),
@@ -97,6 +97,17 @@ impl Header {
         if self.all_slots() > u64::from(u32::MAX) { 8 } else { 4 }
     }
 
+    /// Returns the bytes of a group: where its rows begin, and the offsets of each slot and behind the last.
+    pub fn group_bytes(&self) -> u64 {
+        8 + (GROUP + 1) * u64::from(self.offset_bytes)
+    }
+
+    /// Returns true if these are numbers of an index, or of an empty table's.
+    fn has_index(&self) -> bool {
+        let is_some = self.buckets.is_power_of_two() && self.slots > 0;
+        if self.parts > 0 { is_some } else { (self.buckets, self.slots) == (0, 0) }
+    }
+
     pub fn encode(&self) -> [u8; BYTES] {
         let mut bytes = [0; BYTES];
         bytes[..8].copy_from_slice(&MAGIC);
@@ -109,7 +120,7 @@ impl Header {
         let flags = [(self.has_lists, HAS_LISTS), (self.is_sorted, IS_SORTED)];
         put(&flags.iter().map(|(is_set, flag)| u32::from(*is_set) * flag).sum::<u32>().to_le_bytes());
         [self.keys, self.rows, self.seed].iter().for_each(|number| put(&number.to_le_bytes()));
-        for number in [self.parts, self.buckets, self.slots, self.row_bytes, self.end_bytes, 0] {
+        for number in [self.parts, self.buckets, self.slots, self.row_bytes, self.offset_bytes, 0] {
             put(&number.to_le_bytes());
         }
         for place in self.sections.list() {
@@ -164,7 +175,7 @@ impl Header {
             buckets: u32_at(44),
             slots: u32_at(48),
             row_bytes: u32_at(52),
-            end_bytes: u32_at(56),
+            offset_bytes: u32_at(56),
             sections: Sections::of(list),
             shard: (u32_at(SHARD_AT), u32_at(SHARD_AT + 4)),
         };
@@ -185,11 +196,11 @@ impl Header {
             header.keys <= slots,
             header.rows == header.keys || header.has_lists && header.rows > header.keys,
             (header.keys == 0) == (slots == 0),
-            header.parts == 0 || header.buckets > 0 && header.slots > 0,
-            if is_fixed { header.end_bytes == 0 && !header.has_lists } else { matches!(header.end_bytes, 2 | 4) },
+            header.has_index(),
+            if is_fixed { header.offset_bytes == 0 && !header.has_lists } else { matches!(header.offset_bytes, 2 | 4) },
             of.pilots.bytes == u64::from(header.parts) * u64::from(header.buckets),
             of.used.bytes == if is_fixed { slots.div_ceil(64) * 8 } else { 0 },
-            of.bases.bytes == if is_fixed { 0 } else { slots.div_ceil(GROUP) * 8 },
+            of.groups.bytes == if is_fixed { 0 } else { slots.div_ceil(GROUP) * header.group_bytes() },
             !is_fixed || slots.checked_mul(u64::from(header.row_bytes)) == Some(of.rows.bytes),
             Some(of.order.bytes) == keys_of(header.is_sorted, header.order_bytes()),
             of.fences.bytes == if header.is_sorted { header.keys.div_ceil(FENCE) * 8 } else { 0 },
@@ -223,7 +234,7 @@ mod tests {
                 schema: place(4096, 10),
                 pilots: place(4112, 2),
                 used: place(4120, 8),
-                bases: place(4128, 0),
+                groups: place(4128, 0),
                 rows: place(4128, 64),
                 dictionaries: place(4192, 0),
                 order: place(4192, 0),
@@ -252,6 +263,9 @@ mod tests {
         assert!(Header::decode(&wrong, 4196).unwrap_err().what().contains("checksum"));
         let contradicts = Header { slots: 5, ..header() };
         assert!(Header::decode(&contradicts.encode(), 4196).unwrap_err().what().contains("contradicts"));
+        let mut three = Header { buckets: 3, ..header() };
+        three.sections.pilots.bytes = 3;
+        assert!(Header::decode(&three.encode(), 4196).unwrap_err().what().contains("contradicts"));
         let mut unknown = bytes;
         unknown[12] |= 4;
         let sum = crc32c::crc32c(&unknown[..BYTES - 4]).to_le_bytes();

@@ -1,9 +1,9 @@
 //! The index: key -> slot. No two keys of a table have one slot, so that a lookup compares one row.
 //!
 //! ```text
-//!   hash     XXH64 of the key's bytes
-//!   part     from the upper 32 bits      parts are built one by one, and lie one behind the other
-//!   bucket   from the lower 32 bits      each bucket has a pilot, one byte: about three keys share it
+//!   hash     folded products of the key's bytes
+//!   bucket   from the upper bits         each has a pilot, one byte: about two keys share it
+//!   part     from the bucket             parts are built one by one, and lie one behind the other
 //!   slot     from hash and pilot         pilots are chosen so that all keys of a part have slots of their own
 //! ```
 //!

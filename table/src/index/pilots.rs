@@ -27,17 +27,17 @@ struct Buckets {
 
 impl Buckets {
     fn of(hashes: &[u64], sizes: &Sizes) -> Buckets {
-        let mut begins = vec![0_u32; sizes.buckets as usize + 1];
+        let mut begins = vec![0_u32; sizes.buckets() as usize + 1];
         for hash in hashes {
-            begins[sizes.bucket(*hash) as usize + 1] += 1;
+            begins[sizes.bucket_in_part(*hash) as usize + 1] += 1;
         }
-        for bucket in 0..sizes.buckets as usize {
+        for bucket in 0..sizes.buckets() as usize {
             begins[bucket + 1] += begins[bucket];
         }
         let mut next = begins.clone();
         let mut sorted = vec![0; hashes.len()];
         for hash in hashes {
-            let at = &mut next[sizes.bucket(*hash) as usize];
+            let at = &mut next[sizes.bucket_in_part(*hash) as usize];
             sorted[*at as usize] = *hash;
             *at += 1;
         }
@@ -60,14 +60,14 @@ pub fn find(hashes: &[u64], sizes: &Sizes) -> Found {
     }
     let buckets = Buckets::of(hashes, sizes);
     let has_twice = |hashes: &[u64]| (1..hashes.len()).any(|at| hashes[..at].contains(&hashes[at]));
-    if (0..sizes.buckets).any(|bucket| has_twice(buckets.of_bucket(bucket))) {
+    if (0..sizes.buckets()).any(|bucket| has_twice(buckets.of_bucket(bucket))) {
         return Found::Nothing;
     }
-    let order = by_size(&buckets, sizes.buckets);
+    let order = by_size(&buckets, sizes.buckets());
     let mut search = Search {
         sizes,
         buckets: &buckets,
-        pilots: vec![0; sizes.buckets as usize],
+        pilots: vec![0; sizes.buckets() as usize],
         owners: vec![FREE; sizes.slots as usize],
         taken: vec![0; sizes.slots.div_ceil(64) as usize],
         steps: std::array::from_fn(|pilot| Sizes::step(pilot as u8)),
@@ -149,15 +149,16 @@ impl Search<'_> {
     }
 
     fn slots(&self, bucket: u32, pilot: u8) -> impl Iterator<Item = usize> + use<'_> {
-        self.buckets.of_bucket(bucket).iter().map(move |hash| self.sizes.slot(*hash, pilot) as usize)
+        let step = self.steps[usize::from(pilot)];
+        self.buckets.of_bucket(bucket).iter().map(move |hash| self.sizes.slot_of_step(*hash, step) as usize)
     }
 
     /// Returns true if keys of a bucket have one slot.
     fn meets_itself(&self, bucket: u32, pilot: u8) -> bool {
-        let hashes = self.buckets.of_bucket(bucket);
-        (1..hashes.len()).any(|at| {
-            let own = self.sizes.slot(hashes[at], pilot);
-            hashes[..at].iter().any(|hash| self.sizes.slot(*hash, pilot) == own)
+        let count = self.buckets.len(bucket);
+        (1..count).any(|at| {
+            let own = self.slots(bucket, pilot).nth(at);
+            self.slots(bucket, pilot).take(at).any(|slot| Some(slot) == own)
         })
     }
 
@@ -237,24 +238,52 @@ impl Search<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::index::keys::hash;
+    use crate::index::keys::{hash, start};
 
-    fn check(keys: u64) {
-        let hashes: Vec<u64> = (0..keys).map(|key| hash(&key.to_le_bytes(), 3)).collect();
-        let sizes = Sizes { parts: 1, ..Sizes::of(keys) };
-        let Found::Pilots(pilots) = find(&hashes, &sizes) else { panic!("{keys} keys: no pilots") };
+    /// Checks that keys get slots of their own with one of the seeds that the builder tries.
+    fn check(count: u64, key: impl Fn(u64) -> Vec<u8>) {
+        let sizes = Sizes::of(count);
+        let with_seed = |seed: u64| {
+            let hashes: Vec<u64> = (0..count).map(|number| hash(&key(number), start(seed))).collect();
+            match find(&hashes, &sizes) {
+                Found::Pilots(pilots) => Some((hashes, pilots)),
+                Found::Nothing => None,
+            }
+        };
+        let (hashes, pilots) = (0..16).find_map(with_seed).unwrap_or_else(|| panic!("{count} keys: no pilots"));
         let mut used = vec![false; sizes.slots as usize];
         for hash in hashes {
-            let slot = sizes.slot(hash, pilots[sizes.bucket(hash) as usize]) as usize;
-            assert!(!used[slot], "{keys} keys: slot {slot} twice");
+            let bucket = sizes.bucket(hash);
+            let slot = sizes.slot(hash, bucket, pilots[bucket as usize]) as usize;
+            assert!(!used[slot], "{count} keys: slot {slot} twice");
             used[slot] = true;
         }
     }
 
     #[test]
     fn each_key_has_a_slot_of_its_own() {
-        (1..200).for_each(check);
-        [1000, 10_000, 200_000].into_iter().for_each(check);
+        let integer = |number: u64| number.to_le_bytes().to_vec();
+        (1..200).for_each(|count| check(count, integer));
+        [1000, 10_000, 200_000].into_iter().for_each(|count| check(count, integer));
+    }
+
+    #[test]
+    fn keys_in_patterns_have_slots_of_their_own() {
+        for count in [7, 40, 300, 5000] {
+            for shift in [8, 16, 32, 44] {
+                check(count, |number| (number << shift).to_le_bytes().to_vec());
+            }
+            check(count, |number| number.reverse_bits().to_le_bytes().to_vec());
+            check(count, |number| number.wrapping_neg().to_le_bytes().to_vec());
+            check(count, |number| (number as f64).to_bits().to_le_bytes().to_vec());
+            check(count, |number| [(number / 50).to_le_bytes(), (number % 50).to_le_bytes()].concat());
+            check(count, |number| number.to_string().into_bytes());
+            check(count, |number| format!("{number:020}").into_bytes());
+            check(count, |number| {
+                format!("https://www.example.com/items/{number}/with/a/long/end/of/32/bytes").into_bytes()
+            });
+            check(count, |number| [vec![b'0'; number as usize % 70], number.to_string().into_bytes()].concat());
+        }
     }
 
     #[test]

@@ -2,10 +2,12 @@
 
 use yunti_base::Result;
 
+use super::direct::Way;
+use super::key_shape::KeyShape;
 use super::rows::{Row, Rows};
-use super::table::{KeyShape, Table, contradiction, number};
-use crate::format::header::{GROUP, Header};
-use crate::format::row::{damaged, read_number};
+use super::table::{Table, contradiction};
+use crate::format::header::GROUP;
+use crate::format::row::read_number;
 use crate::index::keys;
 
 /// Keys that are looked up together: each step asks for the cache lines of the next one, for all of them.
@@ -19,31 +21,39 @@ fn eight(key: &[u8]) -> Option<&[u8; 8]> {
 
 impl Table {
     /// Looks up the first row of a key by its bytes: [`keys::encode`].
+    ///
+    /// The fewer instructions a lookup has, the more of the caller's next ones begin while this one waits for memory:
+    /// most tables have a path of their own, once all checksums were found right.
     #[inline(always)]
     pub fn get(&self, key: &[u8]) -> Result<Option<Row<'_>>> {
-        match (self.key, eight(key)) {
-            (KeyShape::EightInFixed(offset), Some(key)) if self.checked.is_done() => Ok(self.get_eight(key, offset)),
-            _ => self.get_any(key),
+        match self.direct.way() {
+            Way::Eight(rows) => {
+                let Some(key) = eight(key) else { return Ok(None) };
+                Ok(rows.row(key).map(|row| Row::of(self, row)))
+            }
+            Way::Text(slots) => match slots.slot(self.direct.hash(key)) {
+                Some(row) if self.has_text(row, key) => Ok(Some(Row::of(self, row))),
+                Some(_) => Ok(None),
+                None => Err(contradiction()),
+            },
+            Way::None => self.get_any(key),
         }
     }
 
-    /// Looks up a key of 8 bytes in rows of one length, once all checksums were found right. The fewer instructions a
-    /// lookup has, the more of the caller's next ones begin while this one waits for memory.
+    /// Returns true if a row that ends with its key has this one.
     #[inline(always)]
-    fn get_eight(&self, key: &[u8; 8], offset: usize) -> Option<Row<'_>> {
-        let (Header { sections: of, seed, row_bytes, .. }, bytes) = (&self.header, &*self.bytes);
-        let hash = keys::hash(key, *seed);
-        let pilot = *bytes.get(of.pilots.begin as usize + self.bucket(hash))?;
-        let slot =
-            u64::from(self.sizes.part(hash)) * u64::from(self.sizes.slots) + u64::from(self.sizes.slot(hash, pilot));
-        let width = *row_bytes as usize;
-        let row = bytes.get(of.rows.begin as usize + slot as usize * width..)?.get(..width)?;
-        let own = row.get(offset..)?.first_chunk::<8>()?;
-        (own == key).then(|| Row::of(self, row))
+    fn has_text(&self, row: &[u8], key: &[u8]) -> bool {
+        let KeyShape::OnlyText(at) = self.key else { return false };
+        match row.get(at..) {
+            // The length of a short text has one byte.
+            Some([length, text @ ..]) if *length < 0x80 => is_same(text, key),
+            Some(mut rest) => read_number(&mut rest) == Some(key.len()) && rest == key,
+            None => false,
+        }
     }
 
     fn get_any(&self, key: &[u8]) -> Result<Option<Row<'_>>> {
-        match self.slot(keys::hash(key, self.header.seed))? {
+        match self.slot(self.direct.hash(key))? {
             Some(slot) => self.first_row(self.slot_bytes(slot)?, key),
             None => Ok(None),
         }
@@ -51,7 +61,7 @@ impl Table {
 
     /// Looks up all rows of a key.
     pub fn get_all(&self, key: &[u8]) -> Result<Rows<'_>> {
-        let Some(slot) = self.slot(keys::hash(key, self.header.seed))? else { return Ok(self.rows_in(&[])) };
+        let Some(slot) = self.slot(self.direct.hash(key))? else { return Ok(self.rows_in(&[])) };
         let bytes = self.slot_bytes(slot)?;
         Ok(self.rows_in(if self.first_row(bytes, key)?.is_some() { bytes } else { &[] }))
     }
@@ -83,42 +93,37 @@ impl Table {
         let mut slots = [0_u64; BATCH];
         let mut ranges = [(0_usize, 0_usize); BATCH];
         for (chunk, keys) in keys.chunks(BATCH).enumerate() {
-            for (hash, key) in hashes.iter_mut().zip(keys) {
-                *hash = keys::hash(key.as_ref(), self.header.seed);
-                self.bytes.prefetch(of.pilots.begin as usize + self.bucket(*hash));
-            }
-            for (slot, hash) in slots.iter_mut().zip(&hashes).take(keys.len()) {
-                *slot = self.slot(*hash)?.unwrap_or(0);
-                if self.header.row_bytes > 0 {
-                    let width = self.header.row_bytes as usize;
-                    let at = of.rows.begin as usize + *slot as usize * width;
-                    self.bytes.prefetch(at);
-                    self.bytes.prefetch(at + width - 1);
-                } else {
-                    self.bytes.prefetch(of.bases.begin as usize + (*slot / GROUP) as usize * 8);
-                }
-            }
             if self.header.parts == 0 {
                 keys.iter().enumerate().for_each(|(at, _)| found(chunk * BATCH + at, None));
                 continue;
             }
+            for (hash, key) in hashes.iter_mut().zip(keys) {
+                *hash = self.direct.hash(key.as_ref());
+                self.bytes().prefetch(of.pilots.begin as usize + self.direct.sizes().bucket(*hash) as usize);
+            }
+            for (slot, hash) in slots.iter_mut().zip(&hashes).take(keys.len()) {
+                *slot = self.slot(*hash)?.unwrap_or(0);
+                let (at, length) = if self.header.row_bytes > 0 {
+                    let width = self.header.row_bytes as usize;
+                    (of.rows.begin as usize + *slot as usize * width, width)
+                } else {
+                    (self.group_at(*slot), self.group_bytes)
+                };
+                self.bytes().prefetch(at);
+                self.bytes().prefetch(at + length - 1);
+            }
             if self.header.row_bytes == 0 {
-                for slot in slots.iter().take(keys.len()) {
-                    let base = self.u64_in(of.bases, (*slot / GROUP) as usize * 8)?;
-                    let at = base.saturating_add(slot % GROUP * u64::from(self.header.end_bytes));
-                    self.bytes.prefetch((of.rows.begin.saturating_add(at)) as usize);
-                }
                 for (range, slot) in ranges.iter_mut().zip(&slots).take(keys.len()) {
                     *range = self.range_of_slot(*slot)?;
                     let row = of.rows.begin as usize + range.0;
-                    self.bytes.prefetch(row);
+                    self.bytes().prefetch(row);
                     // Most rows have two cache lines at most.
-                    self.bytes.prefetch(row + range.1.saturating_sub(1));
+                    self.bytes().prefetch(row + range.1.saturating_sub(1));
                 }
             }
             for (at, key) in keys.iter().enumerate() {
                 let bytes = match self.header.row_bytes {
-                    0 => self.in_section(of.rows, ranges[at].0, ranges[at].1)?,
+                    0 => self.of_rows(ranges[at].0, ranges[at].1)?,
                     _ => self.slot_bytes(slots[at])?,
                 };
                 let row = self.first_row(bytes, key.as_ref())?;
@@ -128,48 +133,68 @@ impl Table {
         Ok(())
     }
 
-    /// Returns the number of a hash's bucket, of all parts.
-    #[inline(always)]
-    fn bucket(&self, hash: u64) -> usize {
-        self.sizes.part(hash) as usize * self.sizes.buckets as usize + self.sizes.bucket(hash) as usize
-    }
-
     /// Returns the slot of a hash; `None` in an empty table.
     #[inline(always)]
     pub(super) fn slot(&self, hash: u64) -> Result<Option<u64>> {
-        if self.sizes.parts == 0 {
+        if self.direct.sizes().all_buckets == 0 {
             return Ok(None);
         }
         // A bucket is always one of the section.
-        let pilot = self.checked(self.header.sections.pilots.begin as usize + self.bucket(hash), 1)?[0];
-        let part = u64::from(self.sizes.part(hash));
-        Ok(Some(part * u64::from(self.sizes.slots) + u64::from(self.sizes.slot(hash, pilot))))
+        let bucket = self.direct.sizes().bucket(hash);
+        let pilot = self.of_lookups(self.header.sections.pilots.begin as usize + bucket as usize, 1)?[0];
+        Ok(Some(self.direct.sizes().slot(hash, bucket, pilot)))
     }
 
     /// Returns the bytes of a slot; none if rows have different lengths, and it has no row.
     #[inline(always)]
     pub(crate) fn slot_bytes(&self, slot: u64) -> Result<&[u8]> {
-        let rows = self.header.sections.rows;
         if self.header.row_bytes > 0 {
             let width = self.header.row_bytes as usize;
-            return self.checked(rows.begin as usize + slot as usize * width, width);
+            return self.of_lookups(self.header.sections.rows.begin as usize + slot as usize * width, width);
         }
         let (begin, length) = self.range_of_slot(slot)?;
-        self.in_section(rows, begin, length)
+        self.of_rows(begin, length)
+    }
+
+    /// Returns bytes of the section of rows.
+    #[inline(always)]
+    fn of_rows(&self, begin: usize, length: usize) -> Result<&[u8]> {
+        let rows = self.header.sections.rows;
+        match begin.checked_add(length) {
+            Some(end) if end as u64 <= rows.bytes => self.of_lookups(rows.begin as usize + begin, length),
+            _ => Err(contradiction()),
+        }
+    }
+
+    /// Returns where the group of a slot is, if rows have different lengths.
+    #[inline(always)]
+    fn group_at(&self, slot: u64) -> usize {
+        self.header.sections.groups.begin as usize + (slot / GROUP) as usize * self.group_bytes
     }
 
     /// Returns begin and length of a slot's bytes in the section of rows, if these have different lengths.
-    #[inline]
+    #[inline(always)]
     fn range_of_slot(&self, slot: u64) -> Result<(usize, usize)> {
-        let of = &self.header.sections;
-        let base = self.u64_in(of.bases, (slot / GROUP) as usize * 8)? as usize;
-        let width = self.header.end_bytes as usize;
-        let ends = self.in_section(of.rows, base, GROUP as usize * width)?;
-        let at = (slot % GROUP) as usize * width;
-        let end = number(&ends[at..at + width]) as usize;
-        let begin = if at == 0 { 0 } else { number(&ends[at - width..at]) as usize };
-        let length = end.checked_sub(begin).ok_or_else(contradiction)?;
-        Ok((base + ends.len() + begin, length))
+        let group = self.of_lookups(self.group_at(slot), self.group_bytes)?;
+        let at = (slot % GROUP) as usize;
+        // Two offsets by one read: those where the slot begins and ends.
+        let (base, begin, end) = match (group.split_first_chunk(), self.header.offset_bytes) {
+            (Some((base, offsets)), 2) => {
+                let two = offsets.get(2 * at..).and_then(<[u8]>::first_chunk).map_or(0, |two| u32::from_le_bytes(*two));
+                (base, u64::from(two & 0xffff), u64::from(two >> 16))
+            }
+            (Some((base, offsets)), _) => {
+                let two = offsets.get(4 * at..).and_then(<[u8]>::first_chunk).map_or(0, |two| u64::from_le_bytes(*two));
+                (base, two & 0xffff_ffff, two >> 32)
+            }
+            (None, _) => return Err(contradiction()),
+        };
+        let (Some(begin_in_rows), Some(length)) =
+            (u64::from_le_bytes(*base).checked_add(begin), end.checked_sub(begin))
+        else {
+            return Err(contradiction());
+        };
+        Ok((begin_in_rows as usize, length as usize))
     }
 
     /// Returns the first row of a slot if it has this key.
@@ -185,17 +210,28 @@ impl Table {
         };
         let has_key = match self.key {
             // As numbers: a comparison of slices is a call.
-            KeyShape::Eight(offset) | KeyShape::EightInFixed(offset) => match (row.bytes().get(offset..), eight(key)) {
+            KeyShape::Eight(offset) => match (row.bytes().get(offset..), eight(key)) {
                 (Some(own), Some(key)) => own.first_chunk::<8>().is_some_and(|own| own == key),
                 _ => false,
             },
-            KeyShape::OnlyText(at) => {
-                let mut rest = row.bytes().get(at..).ok_or_else(damaged)?;
-                read_number(&mut rest) == Some(key.len()) && rest == key
-            }
+            KeyShape::OnlyText(_) => self.has_text(row.bytes(), key),
             KeyShape::Text(column) => self.layout.value(row.bytes(), column)? == Some(key),
             KeyShape::Columns => keys::matches(&self.schema, row.key_values(), key),
         };
         Ok(has_key.then_some(row))
+    }
+}
+
+/// Returns true if two texts are the same. Words of texts that are not long are compared here: a comparison of slices
+/// is a call.
+#[inline(always)]
+fn is_same(one: &[u8], other: &[u8]) -> bool {
+    if one.len() != other.len() {
+        return false;
+    }
+    let words = |of: &[u8]| Some((u64::from_le_bytes(*of.first_chunk()?), u64::from_le_bytes(*of.last_chunk()?)));
+    match (words(one), words(other)) {
+        (Some(own), Some(others)) if one.len() <= 16 => own == others,
+        _ => one == other,
     }
 }

@@ -32,7 +32,7 @@ impl Mapping {
     /// Maps the first `bytes` of a file.
     pub fn of(file: &File, bytes: usize, options: Options) -> std::io::Result<Mapping> {
         if bytes == 0 {
-            return Ok(Mapping { begin: std::ptr::null_mut(), bytes });
+            return Ok(Mapping { begin: std::ptr::NonNull::dangling().as_ptr(), bytes });
         }
         let flags = if options.populate { MapFlags::SHARED | MapFlags::POPULATE } else { MapFlags::SHARED };
         // SAFETY: a new mapping at an address that the kernel chooses overlaps no memory of this process.
@@ -74,10 +74,7 @@ impl Deref for Mapping {
 
     #[inline]
     fn deref(&self) -> &[u8] {
-        if self.bytes == 0 {
-            return &[];
-        }
-        // SAFETY: `begin` is a mapping of `bytes` that lives as long as this. A table is written beside its place and
+        // SAFETY: `begin` is a mapping of `bytes` that lives as long as this, or no pointer of no bytes. A table is written beside its place and
         // renamed, so nobody writes to it. A file that is cut while it is mapped ends the process by SIGBUS: the guide
         // says so.
         unsafe { std::slice::from_raw_parts(self.begin.cast(), self.bytes) }

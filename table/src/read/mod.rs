@@ -1,8 +1,10 @@
 //! A table that is mapped.
 //!
 //! ```text
-//!   mapping.rs   the bytes of the file, prefetches: the only unsafe code
+//!   mapping.rs   the bytes of the file, prefetches
+//!   direct.rs    the reads of lookups, once all that they read was checked; with mapping.rs the only unsafe code
 //!   checked.rs   blocks whose checksums were found right
+//!   key_shape.rs how a key is compared with a row
 //!   table.rs     a table, opened, reopened, verified
 //!   lookup.rs    key -> slot -> rows, one or many at a time
 //!   rows.rs      rows and their values; rows of one slot; all rows
@@ -11,6 +13,8 @@
 //! ```
 
 mod checked;
+mod direct;
+mod key_shape;
 mod lookup;
 mod mapping;
 mod range;

@@ -7,18 +7,20 @@ use std::path::{Path, PathBuf};
 use yunti_base::{Code, Error, Result};
 
 use super::checked::Checked;
+use super::direct::Direct;
+use super::key_shape::KeyShape;
 use super::mapping::{Mapping, Options};
 use crate::format::header::{self, Header, Place};
 use crate::format::row::Layout;
 use crate::format::schema::{Column, Kind, Schema};
 use crate::index::keys;
-use crate::index::place::Sizes;
 
 /// A table, open for lookups from any number of threads.
 pub struct Table {
-    pub(super) bytes: Mapping,
     pub(super) header: Header,
-    pub(super) sizes: Sizes,
+    pub(super) direct: Direct,
+    /// Bytes of a group of rows of different lengths.
+    pub(super) group_bytes: usize,
     pub(super) schema: Schema,
     pub(super) layout: Layout,
     pub(super) key: KeyShape,
@@ -30,35 +32,6 @@ pub struct Table {
     path: PathBuf,
     file: (u64, u64),
     options: Options,
-}
-
-/// How a key is compared with a row.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum KeyShape {
-    /// One integer of 8 bytes, at this offset.
-    Eight(usize),
-    /// The same in a table that has rows, all of one length.
-    EightInFixed(usize),
-    /// One column of text or bytes, the only one of different lengths: where its length is.
-    OnlyText(usize),
-    /// One column of text or bytes.
-    Text(usize),
-    /// Anything else.
-    Columns,
-}
-
-impl KeyShape {
-    fn of(schema: &Schema, layout: &Layout, header: &Header) -> KeyShape {
-        let &[column] = schema.keys.as_slice() else { return KeyShape::Columns };
-        match (schema.columns[column].kind, layout.offset(column)) {
-            (Kind::I64 | Kind::U64, Some(offset)) if header.row_bytes > 0 && header.keys > 0 => {
-                KeyShape::EightInFixed(offset)
-            }
-            (Kind::I64 | Kind::U64, Some(offset)) => KeyShape::Eight(offset),
-            (_, None) => layout.only_text(column).map_or(KeyShape::Text(column), KeyShape::OnlyText),
-            _ => KeyShape::Columns,
-        }
-    }
 }
 
 /// Returns what tells a file from the one that replaces it.
@@ -84,7 +57,7 @@ impl Table {
         let bytes = Mapping::of(&file, usize::try_from(length).unwrap_or(usize::MAX), options).map_err(failed)?;
         let header = Header::decode(&bytes[..bytes.len().min(header::BYTES)], length).map_err(at_path)?;
         let of = &header.sections;
-        let lookups = [of.pilots.begin..of.pilots.end(), of.bases.begin.min(of.rows.begin)..of.rows.end()];
+        let lookups = [of.pilots.begin..of.pilots.end(), of.groups.begin..of.rows.end()];
         let checked = Checked::of(of.sums.begin, options.is_trusted, lookups);
         if !options.is_trusted {
             let (begin, length) = (of.schema.begin as usize, of.schema.bytes as usize);
@@ -96,18 +69,22 @@ impl Table {
         let mut table = Table {
             layout: Layout::of(&schema.columns),
             key: KeyShape::Columns,
-            sizes: Sizes { parts: header.parts, buckets: header.buckets, slots: header.slots },
+            direct: Direct::of(bytes, &header).ok_or_else(contradiction).map_err(at_path)?,
+            group_bytes: header.group_bytes() as usize,
             dictionaries: Vec::new(),
             sums_begin: header.sections.sums.begin as usize,
             path: path.to_owned(),
             file: identity(&metadata),
-            bytes,
             header,
             schema,
             checked,
             options,
         };
-        table.key = KeyShape::of(&table.schema, &table.layout, &table.header);
+        table.key = KeyShape::of(&table.schema, &table.layout);
+        table.direct.choose(table.key, header.has_lists);
+        if table.checked.is_done() {
+            table.direct.open();
+        }
         table.dictionaries = table.places_of_dictionaries().map_err(at_path)?.unwrap_or_default();
         if row_bytes != header.row_bytes as usize || table.dictionaries.len() != table.schema.columns.len() {
             let what = "the table is damaged: its schema does not fit its sections";
@@ -124,6 +101,11 @@ impl Table {
         }
     }
 
+    #[inline(always)]
+    pub(super) fn bytes(&self) -> &Mapping {
+        self.direct.bytes()
+    }
+
     pub fn schema(&self) -> &Schema {
         &self.schema
     }
@@ -138,8 +120,8 @@ impl Table {
 
     /// Returns a number that equal files share: the hash of the header and of all checksums.
     pub fn fingerprint(&self) -> u64 {
-        let header = keys::hash(&self.bytes[..header::BYTES], 0);
-        keys::hash(section(&self.bytes, self.header.sections.sums), header)
+        let header = keys::hash(&self.bytes()[..header::BYTES], keys::start(0));
+        keys::hash(section(self.bytes(), self.header.sections.sums), header)
     }
 
     /// Returns the number of keys.
@@ -156,18 +138,30 @@ impl Table {
     pub(super) fn checked(&self, begin: usize, length: usize) -> Result<&[u8]> {
         let end = begin.wrapping_add(length);
         if begin <= end && end <= self.sums_begin && self.checked.has(begin, length) {
-            return Ok(&self.bytes[begin..end]);
+            return Ok(&self.bytes()[begin..end]);
         }
         self.check(begin, length)
+    }
+
+    /// Returns bytes that lookups read: of pilots, groups and rows. One flag says that all of them are right.
+    #[inline(always)]
+    pub(super) fn of_lookups(&self, begin: usize, length: usize) -> Result<&[u8]> {
+        match self.bytes().get(begin..begin.wrapping_add(length)) {
+            Some(bytes) if self.checked.is_done() => Ok(bytes),
+            _ => self.checked(begin, length),
+        }
     }
 
     #[cold]
     #[inline(never)]
     fn check(&self, begin: usize, length: usize) -> Result<&[u8]> {
-        let (bytes, sums) = self.bytes.split_at(self.sums_begin);
+        let (bytes, sums) = self.bytes().split_at(self.sums_begin);
         let found = begin.checked_add(length).and_then(|end| bytes.get(begin..end)).ok_or_else(contradiction)?;
         if !self.options.is_trusted {
             self.checked.check(bytes, sums, begin, length)?;
+            if self.checked.is_done() {
+                self.direct.open();
+            }
         }
         Ok(found)
     }
@@ -187,9 +181,9 @@ impl Table {
     /// Checks every byte by the checksums, and that each key is found in its row.
     pub fn verify(&self) -> Result<()> {
         let at_path = |e: Error| e.at_path(self.path.to_string_lossy());
-        let all = before_sums(&self.bytes, &self.header);
+        let all = before_sums(self.bytes(), &self.header);
         Checked::of(all.len() as u64, false, [0..0, 0..0])
-            .check(all, section(&self.bytes, self.header.sections.sums), 0, all.len())
+            .check(all, section(self.bytes(), self.header.sections.sums), 0, all.len())
             .map_err(at_path)?;
         let (mut key, mut keys, mut rows) = (Vec::new(), 0, 0);
         for slot in 0..self.header.all_slots() {
@@ -198,7 +192,7 @@ impl Table {
                 key.clear();
                 row.map_err(at_path)?.key(&mut key);
                 rows += 1;
-                if self.slot(keys::hash(&key, self.header.seed)).map_err(at_path)? != Some(slot) {
+                if self.slot(self.direct.hash(&key)).map_err(at_path)? != Some(slot) {
                     return Err(at_path(contradiction()));
                 }
             }

@@ -21,7 +21,7 @@ pub fn run(flags: &Flags) -> Outcome {
     let table = Table::open(&flags.table)?;
     let (schema, header) = (table.schema(), table.header());
     let of = &header.sections;
-    let index = of.pilots.bytes + of.used.bytes + of.bases.bytes + of.order.bytes + of.fences.bytes;
+    let index = of.pilots.bytes + of.used.bytes + of.groups.bytes + of.order.bytes + of.fences.bytes;
     let each = |bytes: u64| bytes as f64 / header.keys.max(1) as f64;
     if flags.json {
         let columns = schema.columns.iter().enumerate().map(|(at, column)| {

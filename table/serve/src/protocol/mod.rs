@@ -15,7 +15,7 @@ pub mod parts;
 pub mod refusal;
 
 pub const MAGIC: [u8; 4] = *b"YTSV";
-pub const VERSION: u16 = 1;
+pub const VERSION: u16 = 2;
 /// Number of columns that stands for all.
 pub const ALL_COLUMNS: u16 = u16::MAX;
 /// Flag of a lookup: all rows of each key.
