@@ -16,7 +16,8 @@
 //   table/rows.hpp  key.hpp      slots and walks over rows; bytes and order of keys
 //   table/value.hpp schema.hpp   rows and values; columns
 //   table/header.hpp file.hpp    the format's numbers; the mapping and its checks
-//   table/hash.hpp checksum.hpp  XXH64, CRC-32C
+//   table/index.hpp              the way from a key to its row
+//   table/hash.hpp checksum.hpp  hash of keys, CRC-32C
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "table/hash.hpp"
@@ -63,25 +64,23 @@ class Table {
   // Looks up a key; the first row if it has several. Throws Error if the table's key has another type, and for a
   // damaged file.
   template <class T, std::enable_if_t<std::is_integral_v<T>, int> = 0>
-  TableRow find(T key) const {
-    std::string_view bytes = slot_of(key);
-    return first(bytes);
+  YUNTI_INLINE TableRow find(T key) const {
+    if (YUNTI_LIKELY(store_.index.is_fast(key))) return store_.index.find(static_cast<uint64_t>(key), fields());
+    if (YUNTI_LIKELY(store_.index.is_fast_in_groups(key)))
+      return store_.index.find_in_groups(static_cast<uint64_t>(key), fields());
+    return find_any(key);
   }
-  TableRow find(std::string_view key) const {
-    std::string_view bytes = slot_of(key);
-    return first(bytes);
+  YUNTI_INLINE TableRow find(std::string_view key) const {
+    return YUNTI_LIKELY(store_.index.is_fast(key)) ? store_.index.find(key, fields()) : find_any(key);
   }
-  TableRow find(const TableKey& key) const {
-    std::string_view bytes = slot_of(key);
-    return first(bytes);
-  }
+  TableRow find(const TableKey& key) const { return first(slot_of(key)); }
 
   // Looks up all rows of a key.
   template <class Key>
   TableRows find_all(const Key& key) const { return {&store_, 0, 0, false, slot_of(key)}; }
 
   template <class Key>
-  bool contains(const Key& key) const { return !slot_of(key).empty(); }
+  bool contains(const Key& key) const { return static_cast<bool>(find(key)); }
 
   // Looks up many keys at once, which lets memory answer while others are hashed: out[i] is the first row of keys[i],
   // or none. Returns the number of keys that were found.
@@ -89,13 +88,13 @@ class Table {
   size_t find_batch(const T* keys, size_t count, TableRow* out) const {
     need_integer();
     return look_up(
-        keys, count, out, [&](T key) { return table::detail::hash_of(static_cast<uint64_t>(key), seed()); },
+        keys, count, out, [&](T key) { return store_.index.hash_of(static_cast<uint64_t>(key)); },
         [&](std::string_view row, T key) { return is_possible(key) && has(row, static_cast<uint64_t>(key)); });
   }
   size_t find_batch(const std::string_view* keys, size_t count, TableRow* out) const {
     need_text();
     return look_up(
-        keys, count, out, [&](std::string_view key) { return table::detail::hash_of(key, seed()); },
+        keys, count, out, [&](std::string_view key) { return store_.index.hash_of(key); },
         [&](std::string_view row, std::string_view key) { return has(row, key); });
   }
 
@@ -154,7 +153,7 @@ class Table {
  private:
   static constexpr size_t batch = 64;
 
-  uint64_t seed() const { return store_.header.seed; }
+  const table::Fields& fields() const { return store_.schema.row; }
   std::string_view first_row(std::string_view bytes) const { return store_.take(bytes); }
 
   TableRow first(std::string_view bytes) const {
@@ -176,11 +175,18 @@ class Table {
     return table::KeyColumns::can_have(*key_, static_cast<uint64_t>(key), std::is_signed_v<T> && key < T{0});
   }
 
+  // Looks up a key in a table of any shape, and checks the blocks of the file that were not used before.
+  template <class Key>
+  __attribute__((noinline)) TableRow find_any(Key key) const {
+    const TableRow row = first(slot_of(key));
+    if (store_.file.is_ready()) store_.index.begin_fast();
+    return row;
+  }
+
   // Returns the bytes of the slot of a hash.
   YUNTI_INLINE std::string_view probe(uint64_t hash) const {
     if (YUNTI_UNLIKELY(store_.header.parts == 0)) return {};
-    const uint8_t pilot = static_cast<uint8_t>(*store_.file.use(store_.pilot_of(hash), 1));
-    return store_.bytes_of(store_.slot_of(hash, pilot));
+    return store_.bytes_of(store_.slot_of(hash));
   }
 
   YUNTI_INLINE bool has(std::string_view row, uint64_t key) const {
@@ -196,24 +202,24 @@ class Table {
   YUNTI_INLINE std::string_view slot_of(T key) const {
     need_integer();
     const uint64_t bits = static_cast<uint64_t>(key);
-    const std::string_view bytes = probe(table::detail::hash_of(bits, seed()));
+    const std::string_view bytes = probe(store_.index.hash_of(bits));
     return !bytes.empty() && has(first_row(bytes), bits) && is_possible(key) ? bytes : std::string_view();
   }
   std::string_view slot_of(std::string_view key) const {
     need_text();
-    const std::string_view bytes = probe(table::detail::hash_of(key, seed()));
+    const std::string_view bytes = probe(store_.index.hash_of(key));
     return !bytes.empty() && has(first_row(bytes), key) ? bytes : std::string_view();
   }
   std::string_view slot_of(const char* key) const { return slot_of(std::string_view(key)); }
   std::string_view slot_of(const std::string& key) const { return slot_of(std::string_view(key)); }
   std::string_view slot_of(const TableKey& key) const {
     if (!store_.keys.check(key, true)) return {};
-    const std::string_view bytes = probe(table::detail::hash_of(key.bytes(), seed()));
+    const std::string_view bytes = probe(store_.index.hash_of(key.bytes()));
     return !bytes.empty() && store_.keys.matches(first_row(bytes), key.bytes()) ? bytes : std::string_view();
   }
 
-  // Looks up keys in steps, each of which asks memory for what the next one reads: pilots; rows, or bases of groups;
-  // ends; rows.
+  // Looks up keys in steps, each of which asks memory for what the next one reads: pilots; rows, or groups and then
+  // rows.
   template <class Key, class Hash, class Has>
   size_t look_up(const Key* keys, size_t count, TableRow* out, Hash hash_of, Has has_key) const {
     size_t found = 0;
@@ -235,40 +241,31 @@ class Table {
   YUNTI_INLINE void find_slots(const Key* keys, size_t n, std::string_view* out, Hash hash_of) const {
     const table::File& file = store_.file;
     const table::Header& header = store_.header;
+    const table::Index& index = store_.index;
     if (header.parts == 0) return;
     uint64_t hashes[batch], at[batch];
     for (size_t i = 0; i < n; ++i) {
       hashes[i] = hash_of(keys[i]);
-      at[i] = store_.pilot_of(hashes[i]);
-      __builtin_prefetch(file.at(at[i]));
+      at[i] = index.bucket_of(hashes[i]);
+      __builtin_prefetch(file.at(header.pilots.begin + at[i]));
     }
     const bool is_grouped = header.is_grouped();
+    const uint64_t piece = is_grouped ? header.group_bytes() : header.row_bytes;
     for (size_t i = 0; i < n; ++i) {
-      at[i] = store_.slot_of(hashes[i], static_cast<uint8_t>(*file.use(at[i], 1)));
-      if (is_grouped) {
-        __builtin_prefetch(file.at(header.bases.begin + at[i] / table::Header::group * 8));
-      } else {
-        const char* row = file.at(header.row_data.begin + at[i] * header.row_bytes);
-        __builtin_prefetch(row);
-        __builtin_prefetch(row + header.row_bytes - 1);
-      }
+      const char* pilot = file.use_in_lookup(header.pilots.begin + at[i], 1);
+      at[i] = index.slot_of(hashes[i], at[i], static_cast<uint8_t>(*pilot));
+      const char* next = is_grouped ? index.group_of(at[i]) : file.at(header.row_data.begin + at[i] * piece);
+      __builtin_prefetch(next);
+      __builtin_prefetch(next + piece - 1);
     }
     if (is_grouped) {
-      uint64_t groups[batch];
-      const uint64_t width = header.end_bytes, ends = table::Header::group * width;
+      // A group that was not checked yet leads at worst to a useless prefetch: bytes_of checks it.
       for (size_t i = 0; i < n; ++i) {
-        const uint64_t base = header.bases.begin + at[i] / table::Header::group * 8;
-        groups[i] = store_.group_at(yunti::detail::load<uint64_t>(file.use(base, 8)));
-        __builtin_prefetch(file.at(groups[i] + at[i] % table::Header::group * width));
-      }
-      // Ends that were not checked yet lead at worst to a useless prefetch: bytes_of checks them.
-      for (size_t i = 0; i < n; ++i) {
-        const uint64_t number = at[i] % table::Header::group;
-        const uint64_t begin = number == 0 ? 0 : store_.end_at(file.at(groups[i]), number - 1);
-        const uint64_t end = store_.end_at(file.at(groups[i]), number);
-        __builtin_prefetch(file.at(groups[i] + ends + begin));
+        const table::SlotPlace place = index.place_of(at[i]);
+        const uint64_t base = header.row_data.begin + place.base;
+        __builtin_prefetch(file.at(base + place.begin));
         // Most rows have two cache lines at most.
-        __builtin_prefetch(file.at(groups[i] + ends + end) - 1);
+        __builtin_prefetch(file.at(base + place.end) - 1);
       }
     }
     for (size_t i = 0; i < n; ++i) out[i] = store_.bytes_of(at[i]);

@@ -216,8 +216,8 @@ class Server {
   std::string answer(const Request& request) {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (request.kind == 1) {
-      CHECK(request.position == 0 && request.payload.substr(0, 6) == std::string("YTSV\1\0", 6));
-      return frame(request.number, 1, raw(uint16_t{1}) + raw(uint16_t{1}) + string_bytes("users"));
+      CHECK(request.position == 0 && request.payload.substr(0, 6) == std::string("YTSV\2\0", 6));
+      return frame(request.number, 1, raw(uint16_t{2}) + raw(uint16_t{1}) + string_bytes("users"));
     }
     if (request.kind == 2) return frame(request.number, 2, content_.opened());
     CHECK(request.kind == 3);

@@ -146,7 +146,7 @@ static void what_is_sent_follows_the_protocol() {
   using fake::string_bytes;
   using writer::raw;
   const std::vector<std::string> expect{
-      "YTSV" + raw(uint16_t{1}) + string_bytes("secret"),
+      "YTSV" + raw(uint16_t{2}) + string_bytes("secret"),
       string_bytes("users") + raw(uint16_t{2}) + string_bytes("id") + string_bytes("name"),
       raw(uint32_t{7}) + '\0' + raw(uint32_t{1}) + "\x08" + raw(int64_t{-1}),
       raw(uint32_t{7}) + '\1' + raw(uint32_t{1}) + "\x08" + raw(int64_t{258})};
@@ -178,7 +178,7 @@ static void requests_are_under_way_together() {
 }
 
 static uint32_t shard_of(const std::string& key, uint32_t shards) {
-  return static_cast<uint32_t>((yunti::table::detail::hash_of(key, 0) >> 32) * shards >> 32);
+  return static_cast<uint32_t>(writer::upper(writer::hash(key, 0), shards));
 }
 
 static void shards_work_side_by_side() {
@@ -328,7 +328,7 @@ static void refusals_have_one_line() {
   Server several(users(5), [](const Request& request) -> std::optional<Reply> {
     if (request.kind != 1) return std::nullopt;
     const std::string names = fake::string_bytes("a") + fake::string_bytes("b");
-    return Reply{fake::frame(request.number, 1, writer::raw(uint16_t{1}) + writer::raw(uint16_t{2}) + names)};
+    return Reply{fake::frame(request.number, 1, writer::raw(uint16_t{2}) + writer::raw(uint16_t{2}) + names)};
   });
   CHECK_HAS(error_of([&] { RemoteTable("", {several.address()}); }), "has 2 tables: give the name of one: a, b");
   CHECK(is_of(RemoteTable("b", {several.address()}).find(1), 1));
@@ -518,9 +518,9 @@ static void hostile_responses() {
               "a message is cut");
     CHECK_HAS(with_payload(kind, ""), "is no table server");
   }
-  CHECK_HAS(with_payload(1, raw(uint16_t{2}) + raw(uint16_t{0})), "it speaks another version");
-  CHECK_HAS(with_payload(1, raw(uint16_t{1}) + raw(uint16_t{65535})), "a message is cut");
-  CHECK_HAS(with_payload(1, raw(uint16_t{1}) + raw(uint16_t{0}) + "x"), "a message is too long");
+  CHECK_HAS(with_payload(1, raw(uint16_t{1}) + raw(uint16_t{0})), "it speaks another version");
+  CHECK_HAS(with_payload(1, raw(uint16_t{2}) + raw(uint16_t{65535})), "a message is cut");
+  CHECK_HAS(with_payload(1, raw(uint16_t{2}) + raw(uint16_t{0}) + "x"), "a message is too long");
 
   const auto opened = [](const std::function<void(Content&)>& change) {
     Content content = users(5);

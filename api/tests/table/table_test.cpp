@@ -42,14 +42,16 @@ static bool has(const std::string& text, const char* part) { return text.find(pa
 static void known_sums() {
   using yunti::table::detail::checksum_by_instruction;
   using yunti::table::detail::checksum_by_table;
-  using yunti::table::detail::hash_of;
-  CHECK(hash_of("", 0) == 0xEF46DB3751D8E999u);
-  CHECK(hash_of("a", 0) == 0xD24EC4F1A98C6E5Bu);
-  CHECK(hash_of("xxhash", 20141025) == 0xB559B98D844E0635u);
-  CHECK(hash_of("Nobody inspects the spammish repetition", 0) == 0xFBCEA83C8A378BF1u);
+  using yunti::table::detail::HashStart;
+  for (size_t n = 0; n < 200; ++n) {
+    std::string bytes;
+    for (size_t i = 0; i < n; ++i) bytes += static_cast<char>(random_bits());
+    const uint64_t seed = n % 2 == 0 ? 0 : random_bits();
+    CHECK(HashStart(seed).of(bytes) == writer::hash(bytes, seed));
+  }
   for (int i = 0; i < 1000; ++i) {
-    const uint64_t bytes = random_bits(), seed = random_bits();
-    CHECK(hash_of(bytes, seed) == hash_of(writer::raw(bytes), seed));
+    const uint64_t word = random_bits(), seed = random_bits();
+    CHECK(HashStart(seed).of(word) == writer::hash(writer::raw(word), seed));
   }
   CHECK(checksum_by_table("123456789", 9) == 0xE3069283u);
   for (size_t n = 0; n < 200; ++n) {
@@ -433,9 +435,122 @@ static void no_tables() {
   CHECK(has(error_of([&] { yunti::Table(file.path); }), "it is cut"));
   file.write(bytes.substr(0, bytes.size() - 1));
   CHECK(has(error_of([&] { yunti::Table(file.path); }), "it is cut"));
-  bytes[8] = 2;
+  bytes[8] = 3;
   file.write(bytes);
-  CHECK(has(error_of([&] { yunti::Table(file.path); }), "has version 2"));
+  CHECK(has(error_of([&] { yunti::Table(file.path); }), "has version 3, this program reads 2"));
+  bytes[8] = 1;
+  file.write(bytes);
+  CHECK(has(error_of([&] { yunti::Table(file.path); }),
+            "the table has version 1: build it again with this version of yunti table build"));
+}
+
+// Rows of different lengths whose key is an integer or a text, alone or beside another text.
+static writer::Table in_groups(ColumnType key, bool has_other_text, uint32_t end_bytes) {
+  writer::Table of;
+  of.cols = {{"value", ColumnType::U64}, {"key", key}};
+  if (has_other_text) of.cols.push_back({"text", ColumnType::Utf8});
+  of.keys = {1};
+  of.end_bytes = end_bytes;
+  for (int64_t i = 0; i < 300; ++i) {
+    const Node text{false, std::string(static_cast<size_t>(i % 40), 'x') + std::to_string(i)};
+    of.rows.push_back({writer::number(ColumnType::U64, i), {}});
+    of.rows.back()[1] = key == ColumnType::Utf8 ? text : writer::number(key, i);
+    if (has_other_text) of.rows.back().push_back(text);
+  }
+  return of;
+}
+
+// Looks up all keys, and returns how many of them end with this error. The others must be there.
+static size_t errors_of(const yunti::Table& table, const writer::Table& of, const char* expect) {
+  size_t errors = 0;
+  for (const auto& [key, rows] : of.by_key()) {
+    const std::string& text = key[0].second;
+    const int64_t number = static_cast<int64_t>(key[0].first ^ uint64_t{1} << 63);
+    const size_t row = rows[0];
+    const std::string error = error_of([&] {
+      check_row(of.cols[1].type == ColumnType::Utf8 ? table.find(text) : table.find(number), of, row);
+    });
+    CHECK(error.empty() || has(error, expect));
+    errors += !error.empty();
+  }
+  return errors;
+}
+
+// A file with right sums whose first group contradicts itself: each of its keys is an error, on all paths of lookups.
+static void groups_are_not_trusted() {
+  const auto u64 = [](const std::string& file, size_t at) { return yunti::detail::load<uint64_t>(file.data() + at); };
+  for (const ColumnType key : {ColumnType::I64, ColumnType::I32, ColumnType::Utf8})
+    for (const bool has_other_text : {true, false})
+      for (const uint32_t end_bytes : {2u, 4u}) {
+        if (key != ColumnType::Utf8 && !has_other_text) continue;
+        const writer::Table of = in_groups(key, has_other_text, end_bytes);
+        const std::string good = of.bytes();
+        const size_t group = u64(good, 64 + 16 * 3);
+        const uint64_t rows_bytes = u64(good, 72 + 16 * 4);
+        const auto with_base = [&](uint64_t base) {
+          std::string bytes = good;
+          return bytes.replace(group, 8, writer::raw(base));
+        };
+        std::string falling = good;
+        for (uint32_t i = 0; i <= 16; ++i)
+          falling.replace(group + 8 + i * end_bytes, end_bytes, writer::raw(2000 - 100 * i).substr(0, end_bytes));
+        // Lengths stay as they are.
+        std::string shifted = good;
+        for (uint32_t i = 0; i <= 16; ++i) {
+          uint32_t end = 0;
+          std::memcpy(&end, &good[group + 8 + i * end_bytes], end_bytes);
+          shifted.replace(group + 8 + i * end_bytes, end_bytes, writer::raw(end + 60000).substr(0, end_bytes));
+        }
+        CHECK(rows_bytes < 60000);
+        size_t expect = 0;
+        for (std::string bytes :
+             {falling, shifted, with_base(rows_bytes), with_base(UINT64_MAX), with_base(UINT64_MAX - 9),
+              with_base(uint64_t{1} << 63), with_base(uint64_t{0} - rows_bytes)}) {
+          writer::seal(bytes);
+          const TempFile file(bytes);
+          for (const bool trust : {false, true}) {
+            yunti::TableOptions options;
+            options.trust = trust;
+            const yunti::Table table(file.path, options);
+            for (int round = 0; round < 2; ++round) {
+              const size_t errors = errors_of(table, of, "a group is cut, or outside of its section");
+              if (expect == 0) expect = errors;
+              CHECK(errors > 8 && errors <= 16 && errors == expect);
+            }
+            CHECK(has(error_of([&] { table.verify(); }), "a group is cut"));
+          }
+        }
+      }
+}
+
+static void buckets_are_a_power_of_two() {
+  writer::Table of = users(40, 1);
+  for (const uint32_t buckets : {8u, 12u}) {
+    of.buckets = buckets;
+    const TempFile file(of.bytes());
+    const std::string error = error_of([&] { yunti::Table(file.path).verify(); });
+    CHECK(buckets == 8 ? error.empty() : has(error, "its header contradicts itself"));
+  }
+}
+
+// Blocks that walks read alone do not keep lookups from their fast path.
+static void lookups_are_ready_without_walks() {
+  writer::Table of;
+  of.cols = {{"key", ColumnType::U64}, {"value", ColumnType::U64}};
+  of.is_ordered = true;
+  for (int64_t i = 0; i < 20000; ++i)
+    of.rows.push_back({writer::number(ColumnType::U64, i), writer::number(ColumnType::U64, -i)});
+  const TempFile file(of.bytes());
+  const yunti::table::Store store(file.path, {});
+  const uint64_t slots = store.header.all_slots(), order = store.header.order.end();
+  CHECK((order - 1) >> 16 > (store.header.row_data.end() - 1) >> 16);
+  CHECK(!store.file.is_ready());
+  // All pilots, and all rows but those of the last block.
+  for (uint64_t hash = 0; hash < 1 << 20; ++hash) store.slot_of(hash << 44);
+  for (uint64_t slot = 0; slot * 16 < store.header.row_data.bytes - 65536; ++slot) store.bytes_of(slot);
+  CHECK(!store.file.is_ready());
+  store.bytes_of(slots - 1);
+  CHECK(store.file.is_ready());
 }
 
 static void short_ends_and_many_threads() {
@@ -469,6 +584,9 @@ int main(int count, char** arguments) {
   a_row_is_read_by_names();
   a_replaced_table_is_opened_again();
   no_tables();
+  groups_are_not_trusted();
+  buckets_are_a_power_of_two();
+  lookups_are_ready_without_walks();
   short_ends_and_many_threads();
   random_tables(count == 2 ? std::atoi(arguments[1]) : 100);
   std::puts("table_test: ok");

@@ -48,6 +48,50 @@ inline std::string leb(uint64_t n) {
   return out + static_cast<char>(n);
 }
 
+// ---- the index: hash, bucket and slot of a key --------------------------------------------------------------------
+
+__extension__ typedef unsigned __int128 Wide;
+
+inline uint64_t upper(uint64_t a, uint64_t b) { return static_cast<uint64_t>((Wide{a} * b) >> 64); }
+inline uint64_t fold(uint64_t a, uint64_t b) { return upper(a, b) ^ a * b; }
+
+inline uint64_t hash(const std::string& key, uint64_t seed) {
+  constexpr uint64_t A = 0x2d358dccaa6c78a5u, B = 0x8bb84b93962eacc9u, C = 0x4b33a62ed433d4a3u;
+  const size_t n = key.size();
+  // A number of some bytes, the lowest first.
+  const auto number = [&](size_t at, size_t bytes) {
+    uint64_t out = 0;
+    for (size_t i = bytes; i-- > 0;) out = out * 256 + static_cast<uint8_t>(key[at + i]);
+    return out;
+  };
+  const uint64_t start = fold(seed ^ A, B);
+  if (n == 8) return fold(number(0, 8) ^ start, B);
+  uint64_t s = start ^ n * C, a = 0, b = 0;
+  for (size_t at = 0; n - at > 16; at += 16) s = fold(number(at, 8) ^ s, number(at + 8, 8) ^ B);
+  if (n > 8) {
+    a = number(n < 16 ? 0 : n - 16, 8);
+    b = number(n - 8, 8);
+  } else if (n >= 4) {
+    a = number(0, 4);
+    b = number(n - 4, 4);
+  } else if (n > 0) {
+    a = number(0, 1) + (number(n / 2, 1) << 8) + (number(n - 1, 1) << 16);
+  }
+  return fold(a ^ s, b ^ B);
+}
+
+struct Index {
+  uint32_t parts, buckets, slots;
+  uint64_t bucket(uint64_t h) const { return upper(h, uint64_t{parts} * buckets); }
+  uint64_t part(uint64_t h) const { return bucket(h) / buckets; }
+  uint64_t slot(uint64_t h, uint64_t pilot) const {
+    const uint64_t x = (h ^ pilot * 0x4d5a2da51de1aa47u) * 0x9E3779B97F4A7C15u;
+    return part(h) * slots + upper(x, slots);
+  }
+};
+
+// ---- rows and the file --------------------------------------------------------------------------------------------
+
 inline std::string row_bytes(const std::vector<const Col*>& cols, const std::vector<Node>& values);
 
 inline std::string value_bytes(const Col& col, const Node& node) {
@@ -122,6 +166,8 @@ struct Table {
   bool is_multi = false, is_ordered = false;
   uint32_t parts = 1;
   uint32_t end_bytes = 4;
+  // Buckets of each part; 0 for as many as fit. Readers refuse numbers that are no power of two.
+  uint32_t buckets = 0;
 
   std::vector<Part> key_of(const std::vector<Node>& row) const {
     std::vector<Part> key;
@@ -194,28 +240,26 @@ inline std::string Table::bytes() const {
   }
   // The index: pilots of the largest buckets first.
   uint64_t seed = 1;
-  uint32_t buckets = 0, slots = 0;
+  Index index{parts, buckets == 0 ? 1 : buckets, 0};
+  while (buckets == 0 && index.buckets < all.size() / parts / 2) index.buckets *= 2;
   std::string pilots;
   std::map<uint64_t, const std::vector<size_t>*> slot_rows;
   std::map<std::vector<Part>, uint64_t> slot_of;
   for (bool is_done = all.empty(); !is_done; ++seed) {
-    buckets = static_cast<uint32_t>(all.size() / parts / 2 + 1);
     std::map<uint64_t, std::vector<std::pair<uint64_t, const std::vector<Part>*>>> by_bucket;
     std::vector<uint32_t> part_keys(parts);
     for (const auto& [key, of] : all) {
-      const std::string bytes = hashed(key);
-      const uint64_t h = yunti::table::detail::hash_of(bytes, seed);
-      const uint64_t p = ((h >> 32) * parts) >> 32, b = ((h & 0xffffffff) * buckets) >> 32;
-      by_bucket[p * buckets + b].emplace_back(h, &key);
-      ++part_keys[p];
+      const uint64_t h = hash(hashed(key), seed);
+      by_bucket[index.bucket(h)].emplace_back(h, &key);
+      ++part_keys[index.part(h)];
     }
-    slots = *std::max_element(part_keys.begin(), part_keys.end());
-    slots += slots / 10 + 2 + static_cast<uint32_t>(seed);
+    index.slots = *std::max_element(part_keys.begin(), part_keys.end());
+    index.slots += index.slots / 10 + 2 + static_cast<uint32_t>(seed);
     std::vector<uint64_t> sizes;
     for (const auto& [bucket, of] : by_bucket) sizes.push_back(bucket);
     std::stable_sort(sizes.begin(), sizes.end(),
                      [&](uint64_t a, uint64_t b) { return by_bucket[a].size() > by_bucket[b].size(); });
-    pilots.assign(uint64_t{parts} * buckets, '\0');
+    pilots.assign(uint64_t{parts} * index.buckets, '\0');
     slot_rows.clear();
     slot_of.clear();
     is_done = true;
@@ -224,10 +268,7 @@ inline std::string Table::bytes() const {
       for (uint64_t k = 0; k < 256 && !is_placed; ++k) {
         std::map<uint64_t, const std::vector<Part>*> taken;
         for (const auto& [h, key] : by_bucket[bucket]) {
-          constexpr uint64_t S = 0x9E3779B97F4A7C15u;
-          uint64_t m = (h ^ ((k + 1) * S)) * S;
-          m = (m ^ (m >> 32)) * S;
-          const uint64_t slot = (((h >> 32) * parts) >> 32) * slots + (((m >> 32) * slots) >> 32);
+          const uint64_t slot = index.slot(h, k);
           if (slot_rows.count(slot) == 0) taken.emplace(slot, key);
         }
         if (taken.size() != by_bucket[bucket].size()) continue;
@@ -243,9 +284,9 @@ inline std::string Table::bytes() const {
     if (is_done) break;
   }
   const uint32_t own_parts = all.empty() ? 0 : parts;
-  const uint64_t all_slots = uint64_t{own_parts} * slots;
+  const uint64_t all_slots = uint64_t{own_parts} * index.slots;
   // Rows.
-  std::string used, bases, data;
+  std::string used, groups, data;
   uint32_t fixed_bytes = 0;
   const auto slot_bytes = [&](uint64_t slot) {
     std::string out;
@@ -266,14 +307,14 @@ inline std::string Table::bytes() const {
     }
   }
   for (uint64_t group = 0; !is_fixed && group * 16 < all_slots; ++group) {
-    bases += raw(uint64_t{data.size()});
-    std::string ends, rest;
-    for (uint64_t slot = group * 16; slot < group * 16 + 16; ++slot) {
-      if (slot < all_slots) rest += slot_bytes(slot);
+    groups += raw(uint64_t{data.size()});
+    std::string rest;
+    for (uint64_t slot = group * 16; slot <= group * 16 + 16; ++slot) {
       CHECK(end_bytes == 4 || rest.size() < 65536);
-      ends += raw(static_cast<uint32_t>(rest.size())).substr(0, end_bytes);
+      groups += raw(static_cast<uint32_t>(rest.size())).substr(0, end_bytes);
+      if (slot < all_slots && slot < group * 16 + 16) rest += slot_bytes(slot);
     }
-    data += ends + rest;
+    data += rest;
   }
   // The order.
   std::string order, fences;
@@ -294,11 +335,11 @@ inline std::string Table::bytes() const {
 
   std::string file(4096, '\0');
   const auto put = [&](size_t at, const std::string& value) { file.replace(at, value.size(), value); };
-  put(0, std::string("YTAB\x89\r\n\x1a", 8) + raw(uint32_t{1}) + raw(uint32_t{is_multi} | uint32_t{is_ordered} << 1));
+  put(0, std::string("YTAB\x89\r\n\x1a", 8) + raw(uint32_t{2}) + raw(uint32_t{is_multi} | uint32_t{is_ordered} << 1));
   put(16, raw(uint64_t{all.size()}) + raw(uint64_t{rows.size()}) + raw(seed));
-  put(40, raw(own_parts) + raw(all.empty() ? 0u : buckets) + raw(all.empty() ? 0u : slots));
+  put(40, raw(own_parts) + raw(all.empty() ? 0u : index.buckets) + raw(all.empty() ? 0u : index.slots));
   put(52, raw(fixed_bytes) + raw(is_fixed ? 0u : end_bytes));
-  const std::string* const sections[] = {&schema, &pilots, &used, &bases, &data, &dictionaries, &order, &fences};
+  const std::string* const sections[] = {&schema, &pilots, &used, &groups, &data, &dictionaries, &order, &fences};
   size_t place = 64;
   for (const std::string* section : sections) {
     file.resize((file.size() + 7) / 8 * 8);

@@ -66,6 +66,12 @@ class Interleave {
 
 }  // namespace detail
 
+// Place of a section in the file.
+struct Place {
+  uint64_t begin, bytes;
+  uint64_t end() const { return begin + bytes; }
+};
+
 // The bytes of a mapped table, each block checked before its first use.
 class File {
  public:
@@ -96,25 +102,41 @@ class File {
   File(const File&) = delete;
   File& operator=(const File&) = delete;
 
-  // Begins the checks: the sum of each block before `end` is at `sums`.
-  void check_blocks(uint64_t end, uint64_t sums) {
-    end_ = end;
-    sums_ = sums;
-    const uint64_t words = (end >> block_bits) / 64 + 1;
+  // Begins the checks: the sum of each block before `sums` is there. `lookups` are the bytes that lookups read, in two
+  // stretches: blocks of walks alone, such as the bits of used slots, may never be read.
+  void check_blocks(uint64_t sums, const Place (&lookups)[2]) {
+    end_ = sums;
+    for (int i = 0; i < 2; ++i) {
+      if (lookups[i].bytes == 0) continue;
+      // A block that both stretches have counts once.
+      of_lookups_[i].begin = std::max(lookups[i].begin >> block_bits, i == 0 ? 0 : of_lookups_[0].end());
+      of_lookups_[i].bytes = ((lookups[i].end() + 0xffff) >> block_bits) - of_lookups_[i].begin;
+    }
+    const uint64_t words = (sums >> block_bits) / 64 + 1;
     checked_ = std::make_unique<std::atomic<uint64_t>[]>(words);
     for (uint64_t i = 0; i < words; ++i) checked_[i].store(0, std::memory_order_relaxed);
-    left_.store((end + 0xffff) >> block_bits, std::memory_order_relaxed);
-    is_trusted_.store(end == 0, std::memory_order_relaxed);
+    left_.store(of_lookups_[0].bytes + of_lookups_[1].bytes, std::memory_order_relaxed);
+    is_ready_.store(left_.load(std::memory_order_relaxed) == 0, std::memory_order_relaxed);
   }
 
   uint64_t size() const { return size_; }
   const std::string& path() const { return path_; }
   // Returns bytes without a check.
   const char* at(uint64_t offset) const { return data_ + offset; }
+  uint64_t offset(const char* at) const { return static_cast<uint64_t>(at - data_); }
+
+  // Returns true once all bytes that lookups read are known to be right. Relaxed: the bytes do not change, so that it
+  // does not matter which thread sees the flag when.
+  YUNTI_INLINE bool is_ready() const { return is_ready_.load(std::memory_order_relaxed); }
+
+  // Returns bytes that lookups read. Throws Error if a block of them is damaged.
+  YUNTI_INLINE const char* use_in_lookup(uint64_t offset, uint64_t bytes) const {
+    return YUNTI_LIKELY(is_ready()) ? data_ + offset : use(offset, bytes);
+  }
 
   // Returns bytes of the file. Throws Error if a block of them is damaged.
   YUNTI_INLINE const char* use(uint64_t offset, uint64_t bytes) const {
-    if (YUNTI_UNLIKELY(!is_trusted_.load(std::memory_order_relaxed)) && bytes > 0) {
+    if (checked_ != nullptr && bytes > 0) {
       const uint64_t first = offset >> block_bits, last = (offset + bytes - 1) >> block_bits;
       for (uint64_t block = first; block <= last; ++block) {
         const uint64_t known = checked_[block / 64].load(std::memory_order_relaxed);
@@ -178,22 +200,27 @@ class File {
   // Checks a block. Two threads may both do so.
   YUNTI_COLD void check(uint64_t block) const {
     const uint64_t begin = block << block_bits, bytes = std::min<uint64_t>(end_ - begin, uint64_t{1} << block_bits);
-    const uint32_t sum = yunti::detail::load<uint32_t>(data_ + sums_ + 4 * block);
+    const uint32_t sum = yunti::detail::load<uint32_t>(data_ + end_ + 4 * block);
     if (detail::checksum_of(data_ + begin, bytes) != sum)
       damaged("the checksum of the bytes from " + std::to_string(begin) + " on is wrong: " + path_);
     const uint64_t bit = uint64_t{1} << block % 64;
     const bool is_first = (checked_[block / 64].fetch_or(bit, std::memory_order_relaxed) & bit) == 0;
-    // When all blocks are right, a flag takes the place of the bits.
-    if (is_first && left_.fetch_sub(1, std::memory_order_relaxed) == 1)
-      is_trusted_.store(true, std::memory_order_relaxed);
+    const auto has_block = [&](const Place& of) { return block >= of.begin && block < of.end(); };
+    const bool is_of_lookups = has_block(of_lookups_[0]) || has_block(of_lookups_[1]);
+    // When all blocks of lookups are right, a flag takes the place of the bits.
+    if (is_first && is_of_lookups && left_.fetch_sub(1, std::memory_order_relaxed) == 1)
+      is_ready_.store(true, std::memory_order_relaxed);
   }
 
   std::string path_;
   const char* data_ = nullptr;
-  uint64_t size_ = 0, end_ = 0, sums_ = 0;
+  // Bytes of the file, and where its sums begin: 0 if they do not count.
+  uint64_t size_ = 0, end_ = 0;
+  // Blocks that lookups read.
+  Place of_lookups_[2] = {};
   std::unique_ptr<std::atomic<uint64_t>[]> checked_;
   mutable std::atomic<uint64_t> left_{0};
-  mutable std::atomic<bool> is_trusted_{true};
+  mutable std::atomic<bool> is_ready_{true};
   Identity identity_{};
 };
 

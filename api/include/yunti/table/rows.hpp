@@ -1,6 +1,7 @@
 // Slots of a table, and walks over the rows in them.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "index.hpp"
 #include "key.hpp"
 
 namespace yunti {
@@ -12,21 +13,19 @@ struct Store {
   Header header;
   Schema schema;
   KeyColumns keys;
+  Index index;
 
   Store(const std::string& path, const TableOptions& options)
-      : file(path, options), header(start(file, options)), schema(file, header), keys(schema.row, schema.keys) {}
+      : file(path, options),
+        header(start(file, options)),
+        schema(file, header),
+        keys(schema.row, schema.keys),
+        index(file, header, schema) {}
 
-  // Returns the place of a pilot, and the slot of a hash that has this pilot.
-  YUNTI_INLINE uint64_t part_of(uint64_t hash) const { return (hash >> 32) * header.parts >> 32; }
-  YUNTI_INLINE uint64_t pilot_of(uint64_t hash) const {
-    const uint64_t bucket = (hash & 0xffffffff) * header.buckets >> 32;
-    return header.pilots.begin + part_of(hash) * header.buckets + bucket;
-  }
-  YUNTI_INLINE uint64_t slot_of(uint64_t hash, uint8_t pilot) const {
-    constexpr uint64_t S = 0x9E3779B97F4A7C15u;
-    uint64_t m = (hash ^ (uint64_t{pilot} + 1) * S) * S;
-    m = (m ^ m >> 32) * S;
-    return part_of(hash) * header.slots + ((m >> 32) * header.slots >> 32);
+  // Returns the slot of a hash. The table has one.
+  YUNTI_INLINE uint64_t slot_of(uint64_t hash) const {
+    const uint64_t bucket = index.bucket_of(hash);
+    return index.slot_of(hash, bucket, static_cast<uint8_t>(*file.use_in_lookup(header.pilots.begin + bucket, 1)));
   }
 
   // Returns the bytes of a slot: a row, or rows behind their lengths; empty for one without a row, unless all rows
@@ -34,29 +33,11 @@ struct Store {
   YUNTI_INLINE std::string_view bytes_of(uint64_t slot) const {
     if (!header.is_grouped()) {
       const uint64_t n = header.row_bytes;
-      return {file.use(header.row_data.begin + slot * n, n), n};
+      return {file.use_in_lookup(header.row_data.begin + slot * n, n), n};
     }
-    const uint64_t group = group_at(yunti::detail::load<uint64_t>(
-        file.use(header.bases.begin + slot / Header::group * 8, 8)));
-    const uint64_t number = slot % Header::group, width = header.end_bytes;
-    // Ends of two slots, one of them before the first.
-    const char* ends = file.use(group, Header::group * width);
-    const uint64_t begin = number == 0 ? 0 : end_at(ends, number - 1), end = end_at(ends, number);
-    const uint64_t bytes = group + Header::group * width;
-    if (YUNTI_UNLIKELY(begin > end || end > header.row_data.end() - bytes)) damaged("a group is cut");
-    return {file.use(bytes + begin, end - begin), end - begin};
-  }
-
-  // Returns the place of a group by its base.
-  YUNTI_INLINE uint64_t group_at(uint64_t base) const {
-    const uint64_t ends = Header::group * header.end_bytes, all = header.row_data.bytes;
-    if (YUNTI_UNLIKELY(all < ends || base > all - ends)) damaged("a group is outside of its section");
-    return header.row_data.begin + base;
-  }
-
-  YUNTI_INLINE uint64_t end_at(const char* ends, uint64_t number) const {
-    return header.end_bytes == 2 ? yunti::detail::load<uint16_t>(ends + 2 * number)
-                                 : yunti::detail::load<uint32_t>(ends + 4 * number);
+    file.use_in_lookup(file.offset(index.group_of(slot)), header.group_bytes());
+    const std::string_view bytes = index.bytes_at(index.place_of(slot));
+    return {file.use_in_lookup(file.offset(bytes.data()), bytes.size()), bytes.size()};
   }
 
   // Takes the first row of a slot's bytes.
@@ -102,7 +83,9 @@ struct Store {
  private:
   static const File& start(File& file, const TableOptions& options) {
     const Header header(file);
-    if (!options.trust) file.check_blocks(header.sums.begin, header.sums.begin);
+    const uint64_t groups = header.groups.begin;
+    if (!options.trust)
+      file.check_blocks(header.sums.begin, {header.pilots, {groups, header.row_data.end() - groups}});
     return file;
   }
 };

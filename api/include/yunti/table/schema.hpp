@@ -44,6 +44,8 @@ struct Fields {
   uint32_t fixed_bytes = 0;
   // Columns without a fixed width.
   uint32_t others = 0;
+  // Columns: columns.size() takes a division, which each value would pay.
+  uint32_t count = 0;
 
   // Computes where values are.
   inline void place();
@@ -82,6 +84,7 @@ inline void Fields::place() {
     if (column.is_nullable) column.null_bit = bits++;
   fixed_bytes = (bits + 7) / 8;
   others = 0;
+  count = static_cast<uint32_t>(columns.size());
   for (Column& column : columns) {
     column.at = column.width != 0 ? fixed_bytes : others++;
     fixed_bytes += column.width;

@@ -14,6 +14,8 @@ class List;
 
 namespace detail {
 
+[[noreturn]] YUNTI_COLD inline void row_is_cut() { damaged("a row is cut"); }
+
 // Reads a length (LEB128) and moves `p` behind it.
 YUNTI_INLINE uint32_t length_at(const char*& p, const char* end) {
   if (YUNTI_LIKELY(p < end && static_cast<signed char>(*p) >= 0)) return static_cast<uint8_t>(*p++);
@@ -32,7 +34,7 @@ YUNTI_INLINE uint32_t length_at(const char*& p, const char* end) {
 
 // Returns a value of any number of bytes: the one with this number among those of the row.
 YUNTI_INLINE std::string_view other_value(const Fields& fields, std::string_view row, uint32_t number) {
-  if (YUNTI_UNLIKELY(row.size() < fields.fixed_bytes)) damaged("a row is cut");
+  if (YUNTI_UNLIKELY(row.size() < fields.fixed_bytes)) row_is_cut();
   const char *p = row.data() + fields.fixed_bytes, *const end = row.data() + row.size();
   uint64_t before = 0, own = 0;
   for (uint32_t i = 0; i < fields.others; ++i) {
@@ -41,7 +43,7 @@ YUNTI_INLINE std::string_view other_value(const Fields& fields, std::string_view
     if (i == number) own = length;
   }
   const uint64_t left = static_cast<uint64_t>(end - p);
-  if (YUNTI_UNLIKELY(before > left || own > left - before)) damaged("a row is cut");
+  if (YUNTI_UNLIKELY(before > left || own > left - before)) row_is_cut();
   return {p + before, own};
 }
 
@@ -54,6 +56,15 @@ inline std::string_view text_of(const Column& column, uint32_t number) {
   const uint32_t end = yunti::detail::load<uint32_t>(file.use(at, 4));
   if (begin > end || end > of.bytes) damaged("a text is not in its dictionary");
   return {file.use(of.texts + begin, end - begin), end - begin};
+}
+
+// Returns the type whose values are those of T.
+template <class T>
+constexpr ColumnType type_of() {
+  if (std::is_floating_point_v<T>) return sizeof(T) == 4 ? ColumnType::F32 : ColumnType::F64;
+  const ColumnType first = std::is_signed_v<T> ? ColumnType::I8 : ColumnType::U8;
+  const int power = sizeof(T) == 1 ? 0 : sizeof(T) == 2 ? 1 : sizeof(T) == 4 ? 2 : 3;
+  return static_cast<ColumnType>(static_cast<int>(first) + power);
 }
 
 }  // namespace detail
@@ -139,21 +150,33 @@ class Row {
 
   // Returns a value, by the number or the name of its column. A number from Table::column is faster.
   Value value(size_t number) const {
-    if (YUNTI_UNLIKELY(fields_ == nullptr || number >= fields_->columns.size())) throw Error("there is no such column");
+    if (YUNTI_UNLIKELY(!has_column(number))) no_column();
     const Column& column = fields_->columns[number];
     if (column.null_bit != Column::never_missing) {
-      if (YUNTI_UNLIKELY(column.null_bit / 8 >= bytes_.size())) damaged("a row is cut");
+      if (YUNTI_UNLIKELY(column.null_bit / 8 >= bytes_.size())) detail::row_is_cut();
       if ((bytes_[column.null_bit / 8] >> column.null_bit % 8 & 1) != 0) return {&column, {}, true};
     }
     if (column.width == 0) return {&column, detail::other_value(*fields_, bytes_, column.at), false};
-    if (YUNTI_UNLIKELY(bytes_.size() < column.at + column.width)) damaged("a row is cut");
+    if (YUNTI_UNLIKELY(bytes_.size() < column.at + column.width)) detail::row_is_cut();
     return {&column, bytes_.substr(column.at, column.width), false};
   }
   Value value(std::string_view name) const { return value(number(name)); }
 
   // The same, read at once: see Value. `C` is a number or a name.
   template <class T, class C>
-  T get(const C& column) const { return value(column).template get<T>(); }
+  YUNTI_INLINE T get(const C& column) const {
+    // The usual case in few instructions: a number of exactly this type, never missing.
+    if constexpr (std::is_integral_v<C> && !std::is_same_v<T, bool>) {
+      const auto number = static_cast<size_t>(column);
+      if (YUNTI_LIKELY(has_column(number))) {
+        const Column& of = fields_->columns[number];
+        if (YUNTI_LIKELY(of.type == detail::type_of<T>() && of.null_bit == Column::never_missing &&
+                         of.at + sizeof(T) <= bytes_.size()))
+          return yunti::detail::load<T>(bytes_.data() + of.at);
+      }
+    }
+    return get_any<T>(fields_, bytes_.data(), bytes_.size(), column);
+  }
   template <class C>
   std::string_view text(const C& column) const { return value(column).text(); }
   template <class C>
@@ -164,6 +187,15 @@ class Row {
   inline List list(const C& column) const;
 
  private:
+  YUNTI_INLINE bool has_column(size_t number) const { return fields_ != nullptr && number < fields_->count; }
+  [[noreturn]] YUNTI_COLD static void no_column() { throw Error("there is no such column"); }
+
+  // A call that takes the parts of a row, so that the caller's one stays in registers.
+  template <class T, class C>
+  __attribute__((noinline)) static T get_any(const Fields* fields, const char* p, size_t bytes, const C& column) {
+    return Row(fields, {p, bytes}).value(column).template get<T>();
+  }
+
   size_t number(std::string_view name) const {
     if (fields_ != nullptr)
       for (size_t i = 0; i < fields_->columns.size(); ++i)

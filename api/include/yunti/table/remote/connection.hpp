@@ -106,14 +106,14 @@ class Connection {
   // Returns the name of the table to open.
   std::string hello() {
     std::string request("YTSV");
-    put(request, uint16_t{1});
+    put(request, protocol_version);
     put_string(request, client_.options.token);
     const Payload payload = ask(Message::Hello, request);
     size_t count = 0;
     std::string names, last;
     understood([&] {
       Parts parts(payload);
-      if (parts.number<uint16_t>() != 1) damaged("it speaks another version");
+      if (parts.number<uint16_t>() != protocol_version) damaged("it speaks another version");
       count = parts.number<uint16_t>();
       for (size_t i = 0; i < count; ++i) {
         last = parts.string();

@@ -26,8 +26,7 @@ class Lookup {
 
   // Adds a key.
   void add(uint32_t number, std::string_view key) {
-    const uint64_t hash = servers_.shards() == 1 ? 0 : hash_of(key, 0);
-    const uint32_t shard = static_cast<uint32_t>((hash >> 32) * servers_.shards() >> 32);
+    const uint32_t shard = servers_.shards() == 1 ? 0 : shard_of(key, servers_.shards());
     if (lane_of_[shard] == none) {
       lane_of_[shard] = lanes_.size();
       lanes_.emplace_back(*this, shard);

@@ -8,6 +8,8 @@ namespace yunti {
 namespace table {
 namespace detail {
 
+constexpr uint16_t protocol_version = 2;
+
 // Kinds of frames.
 enum class Message : uint8_t { Error, Hello, Open, Get };
 
