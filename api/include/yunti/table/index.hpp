@@ -19,15 +19,15 @@ namespace detail {
 
 [[noreturn]] YUNTI_COLD inline void group_is_cut() { damaged("a group is cut, or outside of its section"); }
 
-// Compares texts of equal length. Up to 32 bytes are words that may overlap: a call would cost more than they do.
-YUNTI_INLINE bool is_equal(const char* a, const char* b, size_t n) {
+// Returns 0 for equal texts of one length. Up to 32 bytes are words that may overlap: a call would cost more.
+YUNTI_INLINE uint64_t difference(const char* a, const char* b, size_t n) {
   const auto differs = [&](size_t at) { return load<uint64_t>(a + at) ^ load<uint64_t>(b + at); };
   const auto differs_4 = [&](size_t at) { return load<uint32_t>(a + at) ^ load<uint32_t>(b + at); };
-  if (YUNTI_LIKELY(n - 8 <= 8)) return (differs(0) | differs(n - 8)) == 0;
-  if (n > 32) return std::memcmp(a, b, n) == 0;
-  if (n > 16) return (differs(0) | differs(8) | differs(n - 16) | differs(n - 8)) == 0;
-  if (n >= 4) return (differs_4(0) | differs_4(n - 4)) == 0;
-  return n == 0 || (a[0] == b[0] && a[n / 2] == b[n / 2] && a[n - 1] == b[n - 1]);
+  if (YUNTI_LIKELY(n - 8 <= 8)) return differs(0) | differs(n - 8);
+  if (n > 32) return std::memcmp(a, b, n) != 0;
+  if (n > 16) return differs(0) | differs(8) | differs(n - 16) | differs(n - 8);
+  if (n >= 4) return differs_4(0) | differs_4(n - 4);
+  return n != 0 && (a[0] != b[0] || a[n / 2] != b[n / 2] || a[n - 1] != b[n - 1]);
 }
 
 }  // namespace detail
@@ -147,7 +147,7 @@ class Index {
     const bool is_wrapped = __builtin_add_overflow(place.base, place.end, &end);
     if (YUNTI_UNLIKELY(is_wrapped || end > row_data_bytes_)) detail::group_is_cut();
     const char* text = rows_ + end - key.size();
-    if (!detail::is_equal(text, key.data(), key.size())) return {};
+    if (detail::difference(text, key.data(), key.size()) != 0) return {};
     if (YUNTI_UNLIKELY(static_cast<uint8_t>(text[-1]) != key.size())) detail::row_is_cut();
     return Row(&fields, {rows_ + (end - bytes), bytes});
   }

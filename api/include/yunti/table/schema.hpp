@@ -45,7 +45,7 @@ struct Fields {
   // Columns without a fixed width.
   uint32_t others = 0;
   // Columns: columns.size() takes a division, which each value would pay.
-  uint32_t count = 0;
+  uint64_t count = 0;
 
   // Computes where values are.
   inline void place();
@@ -69,6 +69,8 @@ struct Column {
   uint32_t null_bit = never_missing;
   // Offset of a value of fixed width; number among the others.
   uint32_t at = 0;
+  // Offset behind a value of fixed width that is never missing; else more than a row can have.
+  uint32_t end_if_always = UINT32_MAX;
   // Fields of a record; the element of a list.
   Fields fields;
   Dictionary dictionary;
@@ -84,10 +86,11 @@ inline void Fields::place() {
     if (column.is_nullable) column.null_bit = bits++;
   fixed_bytes = (bits + 7) / 8;
   others = 0;
-  count = static_cast<uint32_t>(columns.size());
+  count = columns.size();
   for (Column& column : columns) {
     column.at = column.width != 0 ? fixed_bytes : others++;
     fixed_bytes += column.width;
+    if (column.width != 0 && !column.is_nullable) column.end_if_always = fixed_bytes;
   }
 }
 

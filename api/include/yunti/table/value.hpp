@@ -170,8 +170,7 @@ class Row {
       const auto number = static_cast<size_t>(column);
       if (YUNTI_LIKELY(has_column(number))) {
         const Column& of = fields_->columns[number];
-        if (YUNTI_LIKELY(of.type == detail::type_of<T>() && of.null_bit == Column::never_missing &&
-                         of.at + sizeof(T) <= bytes_.size()))
+        if (YUNTI_LIKELY(of.type == detail::type_of<T>() && of.end_if_always <= bytes_.size()))
           return yunti::detail::load<T>(bytes_.data() + of.at);
       }
     }
