@@ -31,8 +31,8 @@ public abstract class Cells {
   long end;
   /** End of the bytes of the slot, which may have more rows. */
   long slotEnd;
-  /** A byte that a lookup read to fetch its cache line. */
-  byte touched;
+  /** Bytes of a row, at least. */
+  private final int bytesMin;
   /** Begins of the values of variable length. */
   private final long[] starts;
   private boolean hasStarts;
@@ -40,6 +40,7 @@ public abstract class Cells {
 
   protected Cells(Layout layout) {
     this.layout = layout;
+    bytesMin = layout.fixedBytes() + layout.variables();
     starts = layout.variables() == 0 ? NONE : new long[layout.variables() + 1];
   }
 
@@ -53,12 +54,18 @@ public abstract class Cells {
 
   /** Moves to a row of its source, whose bytes are checked. */
   final void move(long begin, long end) {
-    if (end - begin < layout.fixedBytes() + layout.variables()) {
+    if (end - begin < bytesMin) {
       throw source.damaged("a row of " + (end - begin) + " bytes at " + begin + " is too short");
     }
     this.begin = begin;
     this.end = end;
     hasStarts = false;
+  }
+
+  /** Moves to the bytes of a slot as if they were one row. */
+  final void moveToSlot(long begin, long end) {
+    slotEnd = end;
+    move(begin, end);
   }
 
   /** Returns a key for the bytes of a lookup's text. */

@@ -2,22 +2,22 @@ package org.yunti.table;
 
 import java.util.Arrays;
 
-import org.yunti.table.format.Xxh64;
+import org.yunti.table.format.KeyHash;
 
 /**
- * Lookups of many keys at once in a mapped file: first all hashes, then the index bytes of all, then their groups, then
- * their rows, so that the processor waits for many cache lines at a time. It allocates nothing once its arrays have
- * grown.
+ * Lookups of many keys at once in a mapped file: first all hashes, then the pilots of all, then their groups, then their
+ * rows, so that the processor waits for many cache lines at a time. It allocates nothing once its arrays have grown.
  */
 final class FileBatch extends Batch {
   private final SharedTable table;
   private final Cells row;
   private final Key key;
+  /** Hashes, then slots. */
   private long[] hashes = new long[0];
-  /** Places of pilots, then of groups, then the begins of rows; -1: the key has no row. */
-  private long[] places = hashes;
-  private long[] slots = hashes;
+  /** Begins of slots, then of rows; -1: there is none. */
+  private long[] begins = hashes;
   private long[] ends = hashes;
+  private long[] slotEnds = hashes;
   private int size;
 
   FileBatch(SharedTable table) {
@@ -27,12 +27,13 @@ final class FileBatch extends Batch {
   }
 
   private void begin(int count) {
-    size = count;
+    // Until the lookup ends: one that finds damage has no rows.
+    size = 0;
     if (hashes.length < count) {
       hashes = new long[count];
-      places = new long[count];
-      slots = new long[count];
+      begins = new long[count];
       ends = new long[count];
+      slotEnds = new long[count];
     }
   }
 
@@ -48,17 +49,18 @@ final class FileBatch extends Batch {
   }
 
   private int findIntegers(long[] keys, int from, int count) {
-    long seed = table.seed();
+    long start = table.start();
     for (int i = 0; i < count; i++) {
-      hashes[i] = Xxh64.hash(keys[from + i], seed);
+      hashes[i] = KeyHash.hash(keys[from + i], start);
     }
-    if (!locate()) {
+    if (!locate(count)) {
       return 0;
     }
     int found = 0;
     for (int i = 0; i < count; i++) {
-      found += keep(i, table.slots().move(slots[i], places[i], row) && table.isKey(row, keys[from + i]));
+      found += keep(i, moveToFirst(i) && table.isKey(row, keys[from + i]));
     }
+    size = count;
     return found;
   }
 
@@ -75,15 +77,16 @@ final class FileBatch extends Batch {
 
   private int findTexts(String[] keys, int from, int count) {
     for (int i = 0; i < count; i++) {
-      hashes[i] = key.clear().add(keys[from + i]).hash(table.seed());
+      hashes[i] = key.clear().add(keys[from + i]).hash(table.start());
     }
-    if (!locate()) {
+    if (!locate(count)) {
       return 0;
     }
     int found = 0;
     for (int i = 0; i < count; i++) {
-      found += keep(i, table.slots().move(slots[i], places[i], row) && key.clear().add(keys[from + i]).isOf(row));
+      found += keep(i, moveToFirst(i) && key.clear().add(keys[from + i]).isOf(row));
     }
+    size = count;
     return found;
   }
 
@@ -99,42 +102,52 @@ final class FileBatch extends Batch {
 
   private int findKeys(Object[][] keys, int from, int count) {
     for (int i = 0; i < count; i++) {
-      hashes[i] = Table.fill(key, keys[from + i]).hash(table.seed());
+      hashes[i] = Table.fill(key, keys[from + i]).hash(table.start());
     }
-    if (!locate()) {
+    if (!locate(count)) {
       return 0;
     }
     int found = 0;
     for (int i = 0; i < count; i++) {
-      found += keep(i, table.slots().move(slots[i], places[i], row) && Table.fill(key, keys[from + i]).isOf(row));
+      found += keep(i, moveToFirst(i) && Table.fill(key, keys[from + i]).isOf(row));
     }
+    size = count;
     return found;
   }
 
   private int keep(int i, boolean isFound) {
-    places[i] = isFound ? row.begin : -1;
+    begins[i] = isFound ? row.begin : -1;
     ends[i] = row.end;
-    slots[i] = row.slotEnd;
     return isFound ? 1 : 0;
   }
 
-  /** Finds the groups of all hashes. Returns false if the table is empty. */
-  private boolean locate() {
+  /** Finds the slots of all hashes. Returns false if the table is empty. */
+  private boolean locate(int count) {
     if (table.isEmpty()) {
-      Arrays.fill(places, 0, size, -1);
+      Arrays.fill(begins, 0, count, -1);
+      size = count;
       return false;
     }
     Slots index = table.slots();
-    for (int i = 0; i < size; i++) {
-      places[i] = index.pilotAt(hashes[i]);
+    boolean isRight = index.isRight();
+    for (int i = 0; i < count; i++) {
+      hashes[i] = index.slot(hashes[i], index.bucket(hashes[i]), isRight);
     }
-    for (int i = 0; i < size; i++) {
-      slots[i] = index.slot(hashes[i], places[i]);
+    for (int i = 0; i < count; i++) {
+      begins[i] = index.moveToAll(hashes[i], row, isRight) ? row.begin : -1;
+      slotEnds[i] = row.slotEnd;
     }
-    for (int i = 0; i < size; i++) {
-      places[i] = index.near(slots[i]);
+    index.touch(begins, slotEnds, count, isRight);
+    return true;
+  }
+
+  /** Moves to the first row of a slot that {@link #locate} found. Returns false if there is none. */
+  private boolean moveToFirst(int i) {
+    if (begins[i] < 0) {
+      return false;
     }
-    index.touch(places, size);
+    row.moveToSlot(begins[i], slotEnds[i]);
+    table.slots().moveToFirst(row);
     return true;
   }
 
@@ -145,7 +158,7 @@ final class FileBatch extends Batch {
 
   @Override
   public boolean has(int i) {
-    return i < size && places[i] >= 0;
+    return i < size && begins[i] >= 0;
   }
 
   @Override
@@ -154,8 +167,8 @@ final class FileBatch extends Batch {
     if (!has(i)) {
       return false;
     }
-    row.slotEnd = slots[i];
-    row.move(places[i], ends[i]);
+    row.slotEnd = slotEnds[i];
+    row.move(begins[i], ends[i]);
     return true;
   }
 }

@@ -3,7 +3,7 @@ package org.yunti.table;
 import java.util.Arrays;
 import java.util.List;
 
-import org.yunti.table.format.Xxh64;
+import org.yunti.table.format.KeyHash;
 import org.yunti.table.memory.HeapBytes;
 import org.yunti.table.memory.Memory;
 import org.yunti.table.schema.Column;
@@ -235,8 +235,9 @@ public final class Key {
     return true;
   }
 
-  long hash(long seed) {
-    return Xxh64.hash(bytes, 0, length, seed);
+  /** Returns the hash of the key's bytes. */
+  long hash(long start) {
+    return KeyHash.hash(bytes, 0, length, start);
   }
 
   /** Returns true if a row has this key. */

@@ -9,7 +9,7 @@ import java.util.Objects;
 
 import org.yunti.table.format.Source;
 import org.yunti.table.format.TableFile;
-import org.yunti.table.format.Xxh64;
+import org.yunti.table.format.KeyHash;
 import org.yunti.table.schema.Column;
 import org.yunti.table.schema.Schema;
 
@@ -39,7 +39,8 @@ public final class SharedTable extends Table implements Iterable<Row> {
   private final boolean isInteger;
   private final boolean isBytes;
   private final boolean isEmpty;
-  private final long seed;
+  /** What the seed of the hash is for {@link KeyHash}. */
+  private final long start;
 
   private SharedTable(Path path, Options options) throws IOException {
     this.path = path;
@@ -54,7 +55,7 @@ public final class SharedTable extends Table implements Iterable<Row> {
     isInteger = keyColumn != null && keyColumn.type().isInteger();
     isBytes = keyColumn != null && !isInteger;
     isEmpty = file.header.keys == 0;
-    seed = file.header.seed;
+    start = KeyHash.start(file.header.seed);
     if (options.isVerified()) {
       try {
         verify();
@@ -145,10 +146,7 @@ public final class SharedTable extends Table implements Iterable<Row> {
     requireInteger();
     requireOwn(row);
     try {
-      if (isEmpty()) {
-        return false;
-      }
-      return slots.move(slots.slot(Xxh64.hash(key, seed)), row) && isKey(row, key);
+      return !isEmpty() && slots.find(KeyHash.hash(key, start), row) && isKey(row, key);
     } catch (InternalError e) {
       throw file.cut(e);
     }
@@ -168,7 +166,7 @@ public final class SharedTable extends Table implements Iterable<Row> {
     requireOwn(row);
     requireWithin(key, offset, length);
     try {
-      return !isEmpty() && slots.move(slots.slot(Xxh64.hash(key, offset, length, seed)), row)
+      return !isEmpty() && slots.find(KeyHash.hash(key, offset, length, start), row)
           && isKey(row, key, offset, length);
     } catch (InternalError e) {
       throw file.cut(e);
@@ -180,7 +178,7 @@ public final class SharedTable extends Table implements Iterable<Row> {
     requireOwn(row);
     requireWhole(key);
     try {
-      return !isEmpty() && slots.move(slots.slot(key.hash(seed)), row) && key.isOf(row);
+      return !isEmpty() && slots.find(key.hash(start), row) && key.isOf(row);
     } catch (InternalError e) {
       throw file.cut(e);
     }
@@ -300,8 +298,8 @@ public final class SharedTable extends Table implements Iterable<Row> {
     return file;
   }
 
-  long seed() {
-    return seed;
+  long start() {
+    return start;
   }
 
   Slots slots() {

@@ -2,35 +2,44 @@ package org.yunti.table;
 
 import org.yunti.table.format.Blocks;
 import org.yunti.table.format.Header;
+import org.yunti.table.format.KeyHash;
 import org.yunti.table.format.Lengths;
+import org.yunti.table.format.Product;
 import org.yunti.table.format.TableFile;
 import org.yunti.table.memory.Memory;
 
-/** The index of a table: from a hash to its slot, and from a slot to the bytes of its rows. */
+/**
+ * The index of a table: from a hash to its slot, and from a slot to the bytes of its rows.
+ *
+ * <pre>
+ *   hash -> bucket -> pilot -> slot -> group (if rows have different lengths) -> row
+ * </pre>
+ *
+ * <p>What has a parameter {@code isRight} checks the blocks that it reads if that is false. Lookups give a constant, so
+ * that the JIT makes two methods of one: the fewer instructions a lookup has, the more of the next ones begin while it
+ * waits for memory.
+ */
 final class Slots {
-  private static final long STEP = 0x9E3779B97F4A7C15L;
   /** Slots of a group. */
   private static final int GROUP_BITS = 4;
   private static final int GROUP = 1 << GROUP_BITS;
-  /** Fraction bits of the bytes of a slot on average. */
-  private static final int ESTIMATE_BITS = 8;
 
   private final TableFile file;
   private final Memory memory;
   private final Blocks blocks;
-  private final long parts;
-  private final long buckets;
+  /** Buckets of all parts, and what a bucket's number is shifted by to give its part. */
+  private final long allBuckets;
+  private final int partShift;
   private final long slots;
   private final long pilots;
   private final long used;
-  private final long bases;
+  private final long groups;
+  private final int groupBytes;
   private final long rows;
   private final long rowsBytes;
   private final long rowBytes;
-  private final int endBytes;
+  private final boolean isShort;
   private final boolean hasSeveral;
-  /** Bytes of a slot on average. */
-  private final long rowEstimate;
   /** Result of {@link #touch}, without which the JIT would leave out its reads. */
   private byte touched;
 
@@ -39,108 +48,103 @@ final class Slots {
     memory = file.memory;
     blocks = file.blocks;
     Header header = file.header;
-    parts = header.parts;
-    buckets = header.buckets;
+    allBuckets = header.parts * header.buckets;
+    partShift = Long.numberOfTrailingZeros(header.buckets);
     slots = header.slots;
     pilots = header.pilots.begin;
     used = header.used.begin;
-    bases = header.bases.begin;
+    groups = header.groups.begin;
+    groupBytes = header.groupBytes();
     rows = header.rowsPlace.begin;
     rowsBytes = header.rowsPlace.bytes;
     rowBytes = header.rowBytes;
-    endBytes = header.endBytes;
+    isShort = header.endBytes == 2;
     hasSeveral = header.hasSeveral;
-    long groups = header.bases.bytes / 8;
-    rowEstimate = groups == 0 ? 0 : (Math.max(0, rowsBytes / groups - GROUP * endBytes) << ESTIMATE_BITS) / GROUP;
   }
 
-  /** Returns where the pilot of a hash is. */
-  long pilotAt(long hash) {
-    return pilots + ((hash >>> 32) * parts >>> 32) * buckets + ((hash & 0xffff_ffffL) * buckets >>> 32);
+  /** Moves to the first row of the slot of a hash. Returns false if it has none. The table is not empty. */
+  boolean find(long hash, Cells row) {
+    return blocks.isDone() ? move(slot(hash, bucket(hash), true), row, true)
+        : move(slot(hash, bucket(hash), false), row, false);
+  }
+
+  /** Returns the number of a hash's bucket, of all parts. */
+  long bucket(long hash) {
+    return Product.high(hash, allBuckets);
   }
 
   /** Returns the slot of a hash. The table is not empty. */
   long slot(long hash) {
-    return slot(hash, pilotAt(hash));
+    return slot(hash, bucket(hash), false);
   }
 
-  long slot(long hash, long pilotAt) {
-    blocks.check(pilotAt, pilotAt + 1);
-    int pilot = memory.getByte(pilotAt) & 0xff;
-    long mixed = (hash ^ (pilot + 1) * STEP) * STEP;
-    mixed = (mixed ^ mixed >>> 32) * STEP;
-    return ((hash >>> 32) * parts >>> 32) * slots + ((mixed >>> 32) * slots >>> 32);
-  }
-
-  /** Returns where the first row of a slot may be: its group, or the row itself. */
-  long near(long slot) {
-    if (rowBytes != 0) {
-      return rows + slot * rowBytes;
+  long slot(long hash, long bucket, boolean isRight) {
+    long at = pilots + bucket;
+    if (!isRight) {
+      blocks.check(at, at + 1);
     }
-    long at = bases + (slot >>> GROUP_BITS) * 8;
-    blocks.check(at, at + 8);
-    long base = memory.getLong(at);
-    if (base < 0 || base > rowsBytes - GROUP * endBytes) {
-      throw file.damaged("the group of the slot " + slot + " is outside of the rows");
-    }
-    return rows + base;
-  }
-
-  /** Reads the first bytes of many groups or rows, so that the processor fetches them side by side. */
-  void touch(long[] near, int count) {
-    byte sum = 0;
-    for (int i = 0; i < count; i++) {
-      blocks.check(near[i], near[i] + 1);
-      sum ^= memory.getByte(near[i]);
-    }
-    touched = sum;
+    return (bucket >>> partShift) * slots + KeyHash.slot(hash, memory.getByte(at) & 0xff, slots);
   }
 
   /** Moves to the first row of a slot. Returns false if it has none; a slot of equally long rows always has one. */
   boolean move(long slot, Cells row) {
-    return move(slot, near(slot), row);
+    return move(slot, row, false);
   }
 
-  boolean move(long slot, long near, Cells row) {
-    return rowBytes == 0 ? moveInGroup(slot, near, row) : moveToEqual(near, row);
-  }
-
-  private boolean moveToEqual(long near, Cells row) {
-    long end = near + rowBytes;
-    blocks.check(near, end);
-    row.slotEnd = end;
-    row.move(near, end);
+  private boolean move(long slot, Cells row, boolean isRight) {
+    if (!moveToAll(slot, row, isRight)) {
+      return false;
+    }
+    if (!isRight) {
+      blocks.check(row.begin, row.end);
+    }
+    moveToFirst(row);
     return true;
   }
 
-  private boolean moveInGroup(long slot, long near, Cells row) {
+  /**
+   * Moves to the bytes of a slot, which are one row unless a key may have several, and are not checked. Returns false
+   * if it has none.
+   */
+  boolean moveToAll(long slot, Cells row, boolean isRight) {
+    if (rowBytes != 0) {
+      long begin = rows + slot * rowBytes;
+      row.moveToSlot(begin, begin + rowBytes);
+      return true;
+    }
+    long group = groups + (slot >>> GROUP_BITS) * groupBytes;
+    if (!isRight) {
+      blocks.check(group, group + groupBytes);
+    }
+    long base = memory.getLong(group);
     int in = (int) slot & GROUP - 1;
-    long bytes = near + GROUP * endBytes;
-    blocks.check(near, bytes);
-    // Most rows are about here. The processor fetches this cache line beside the one of the ends, which say where the
-    // row is.
-    row.touched = memory.getByte(Math.min(bytes + (rowEstimate * in >>> ESTIMATE_BITS), rows + rowsBytes - 1));
-    long to = end(near, in);
-    // The first begins at 0. A branch would be mispredicted; the bytes before a group are there to read.
-    long from = end(near, in - 1) & ~(in - 1 >> 31);
+    long from;
+    long to;
+    if (isShort) {
+      // Two offsets at once: the begin and the end.
+      int both = memory.getInt(group + 8 + 2 * in);
+      from = both & 0xffff;
+      to = both >>> 16;
+    } else {
+      long both = memory.getLong(group + 8 + 4 * in);
+      from = both & 0xffff_ffffL;
+      to = both >>> 32;
+    }
+    if (base < 0 || from > to || to > rowsBytes - base) {
+      throw file.damaged("the rows of the slot " + slot + " are outside of their section");
+    }
     if (from == to) {
       return false;
     }
-    if (from > to || to > rows + rowsBytes - bytes) {
-      throw file.damaged("the rows of the slot " + slot + " are outside of their section");
-    }
-    blocks.check(bytes + from, bytes + to);
-    row.slotEnd = bytes + to;
-    if (hasSeveral) {
-      moveTo(bytes + from, row);
-    } else {
-      row.move(bytes + from, bytes + to);
-    }
+    row.moveToSlot(rows + base + from, rows + base + to);
     return true;
   }
 
-  private long end(long group, int in) {
-    return endBytes == 2 ? memory.getShort(group + 2 * in) & 0xffff : memory.getInt(group + 4 * in) & 0xffff_ffffL;
+  /** Moves from the bytes of a slot, which are checked, to the first row in them. */
+  void moveToFirst(Cells row) {
+    if (hasSeveral) {
+      moveTo(row.begin, row);
+    }
   }
 
   /** Moves to a row with its length before it, in the slot of this row. */
@@ -151,6 +155,25 @@ final class Slots {
       throw file.damaged("the row at " + begin + " is longer than its slot");
     }
     row.move(begin, begin + length);
+  }
+
+  /** Returns true once all that lookups read is known to be right. */
+  boolean isRight() {
+    return blocks.isDone();
+  }
+
+  /** Reads the first and last bytes of many slots, so that the processor fetches them side by side. -1 is none. */
+  void touch(long[] begins, long[] ends, int count, boolean isRight) {
+    byte sum = 0;
+    for (int i = 0; i < count; i++) {
+      if (begins[i] >= 0) {
+        if (!isRight) {
+          blocks.check(begins[i], ends[i]);
+        }
+        sum ^= memory.getByte(begins[i]) ^ memory.getByte(ends[i] - 1);
+      }
+    }
+    touched = sum;
   }
 
   /** Returns true if a slot has rows. */

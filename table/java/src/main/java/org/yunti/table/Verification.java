@@ -42,7 +42,7 @@ final class Verification {
       }
       keys++;
       checkRow(row);
-      require(slots.slot(key.clear().addOf(row).hash(table.seed())) == slot,
+      require(slots.slot(key.clear().addOf(row).hash(table.start())) == slot,
           "the key of the slot " + slot + " has another slot");
       rows++;
       while (row.end < row.slotEnd) {

@@ -1,5 +1,7 @@
 package org.yunti.table;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -10,11 +12,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Random;
+import java.util.stream.LongStream;
 import java.util.zip.CRC32C;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.api.io.TempDir;
 import org.yunti.table.written.RandomTable;
+import org.yunti.table.written.TableWriter;
 
 /** Damage is a TableException: never a wrong value, another exception, or the end of the JVM. */
 class DamageTest {
@@ -78,6 +83,106 @@ class DamageTest {
       }
     }
     assertTrue(refused > CHANGES, "only " + refused + " were refused");
+  }
+
+  /** A change of the bytes of a file. */
+  private interface Change {
+    void make(ByteBuffer file, int groups);
+  }
+
+  @Test
+  void wrongOffsetsOfGroupsAreFound() throws IOException {
+    for (int endBytes : new int[] {2, 4}) {
+      int first = 8;
+      offsetsAreFound(endBytes, (file, groups) -> {
+        // The begin of the second slot is behind its end.
+        file.put(groups + first + endBytes + endBytes - 1, (byte) 0x7f);
+      });
+      offsetsAreFound(endBytes, (file, groups) -> file.put(groups + first + 17 * endBytes - 1, (byte) 0xff));
+      for (long base : new long[] {-1, Long.MIN_VALUE, Long.MAX_VALUE, Long.MAX_VALUE - 4096, 1L << 62, 1 << 20}) {
+        offsetsAreFound(endBytes, (file, groups) -> file.putLong(groups, base));
+      }
+      // All of the group is within the section but for the last row's last byte.
+      offsetsAreFound(endBytes, (file, groups) -> {
+        long rows = file.getLong(64 + 4 * 16 + 8);
+        int at = groups + first + 16 * endBytes;
+        int end = endBytes == 2 ? file.getShort(at) & 0xffff : file.getInt(at);
+        file.putLong(groups, rows - end + 1);
+      });
+    }
+  }
+
+  /** Rows of different lengths; some offset of the first group has changed. */
+  private void offsetsAreFound(int endBytes, Change change) throws IOException {
+    TableWriter writer = new TableWriter("key:i64,name:utf8", "key");
+    int rows = 400;
+    for (long key = 0; key < rows; key++) {
+      writer.add(key, "n".repeat(1 + (int) key % 50) + (key == 7 && endBytes == 4 ? "long".repeat(20_000) : ""));
+    }
+    Path path = folder.resolve("whole.ytab");
+    writer.write(path);
+    byte[] bytes = Files.readAllBytes(path);
+    ByteBuffer file = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
+    assertEquals(endBytes, file.getInt(56));
+    change.make(file, (int) file.getLong(64 + 3 * 16));
+    // Most are missing: they have all slots.
+    long[] keys = LongStream.range(0, 50 * rows).toArray();
+    try (SharedTable table = open(mend(bytes))) {
+      isFound(() -> table.verify());
+      isFound(() -> table.forEach(row -> {
+      }));
+      isFound(() -> {
+        for (long key : keys) {
+          Row row = table.get(key);
+          assertTrue(row == null || row.getLong("key") == key);
+        }
+      });
+      Batch batch = table.batch();
+      isFound(() -> {
+        int unused = batch.find(keys, 0, keys.length);
+      });
+      assertEquals(0, batch.size());
+      assertFalse(batch.has(0));
+    }
+  }
+
+  private static void isFound(Executable use) {
+    String message = assertThrows(TableException.class, use).getMessage();
+    assertTrue(message.matches(".*damaged.ytab: the table is damaged: (the rows of the slot \\d+ are outside of their "
+        + "section|the lengths of the row at \\d+ do not fit it); build it again"), message);
+  }
+
+  @Test
+  void bucketsAreAPowerOfTwo() throws IOException {
+    byte[] bytes = write(new RandomTable(3));
+    ByteBuffer file = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
+    int parts = file.getInt(40);
+    int pilots = file.getInt(72 + 16);
+    // As many pilots in all, in parts of another number of buckets.
+    assertEquals(pilots, parts * file.getInt(44));
+    int buckets = 3;
+    file.putInt(44, buckets);
+    file.putLong(72 + 16, (long) parts * buckets);
+    assertTrue(parts * buckets <= file.getLong(64 + 2 * 16) - file.getLong(64 + 16), "the section has room");
+    refuses(mend(bytes), "the numbers of its header contradict each other; build it again");
+    file.putInt(44, 0);
+    file.putLong(72 + 16, 0);
+    refuses(mend(bytes), "the numbers of its header contradict each other; build it again");
+  }
+
+  @Test
+  void otherVersionsAreRefused() throws IOException {
+    byte[] bytes = write(new RandomTable(3));
+    bytes[8] = 1;
+    refuses(mend(bytes), "the table has version 1: build it again with this version of yunti table build");
+    bytes[8] = 3;
+    refuses(mend(bytes), "has version 3 of the format; this reader reads 2: build the table again, or take the reader "
+        + "of the program that built it");
+  }
+
+  private void refuses(byte[] bytes, String why) {
+    String message = assertThrows(TableException.class, () -> open(bytes).close()).getMessage();
+    assertTrue(message.endsWith(why) && message.contains("damaged.ytab"), message);
   }
 
   private boolean isRefused(byte[] bytes, RandomTable random) throws IOException {

@@ -10,22 +10,41 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.yunti.table.format.Crc32c;
-import org.yunti.table.format.Xxh64;
+import org.yunti.table.format.KeyHash;
+import org.yunti.table.written.Hash;
 
-/** Hash and checksum against published values and other implementations. */
+/** Hash and checksum against other implementations. */
 class FormatTest {
+  @Test
+  void hashesAreThoseOfTheFormat() {
+    Random random = new Random(2);
+    for (int length = 0; length < 200; length++) {
+      for (int i = 0; i < 20; i++) {
+        byte[] key = new byte[length];
+        random.nextBytes(key);
+        byte[] within = new byte[length + 7];
+        System.arraycopy(key, 0, within, 5, length);
+        long seed = i == 0 ? 0 : random.nextLong();
+        assertEquals(Hash.of(key, seed), KeyHash.hash(within, 5, length, KeyHash.start(seed)), "of " + length + " bytes");
+      }
+    }
+  }
+
+  /** Hashes of the begins of a text with the seed 1. */
   @ParameterizedTest
-  @CsvSource({"'', ef46db3751d8e999", "a, d24ec4f1a98c6e5b", "abc, 44bc2cf5ad770999",
-      "Nobody inspects the spammish repetition, fbcea83c8a378bf1"})
-  void hashesAreThePublishedOnes(String text, String hash) {
-    byte[] bytes = text.getBytes(StandardCharsets.US_ASCII);
-    assertEquals(hash, Long.toHexString(Xxh64.hash(bytes, 0, bytes.length, 0)));
+  @CsvSource({"0, 47e1424858597e42", "1, 4cdceebc26ac2588", "3, 6d10875ff38cff46", "5, 4de4bb834f15c37b",
+      "8, 7e62a6a3239e3cc0", "12, d76b515e4754e0fb", "16, 762219c048a024ca",
+      "17, 90d8f54eb57dc0b0", "36, a2a5938d402970cb"})
+  void hashesHaveTheValuesOfTheFormatsPage(int length, String hash) {
+    byte[] text = "0123456789abcdefghijklmnopqrstuvwxyz".getBytes(StandardCharsets.US_ASCII);
+    assertEquals(hash, String.format("%016x", KeyHash.hash(text, 0, length, KeyHash.start(1))));
   }
 
   @Test
   void theHashOfANumberIsThatOfItsBytes() {
     byte[] bytes = {1, 2, 3, 4, 5, 6, 7, (byte) 0x88};
-    assertEquals(Xxh64.hash(bytes, 0, 8, 9), Xxh64.hash(0x8807060504030201L, 9));
+    long start = KeyHash.start(9);
+    assertEquals(KeyHash.hash(bytes, 0, 8, start), KeyHash.hash(0x8807060504030201L, start));
   }
 
   @Test

@@ -8,7 +8,7 @@ import java.util.Map;
 
 import org.yunti.table.TableException;
 import org.yunti.table.client.wire.Connection;
-import org.yunti.table.format.Xxh64;
+import org.yunti.table.format.KeyHash;
 
 /**
  * A request for the rows of some keys of one shard, whole but for its number and handle.
@@ -113,7 +113,7 @@ final class KeyRequest {
 
   /** Returns the shard of a key, from 0. */
   static int shard(byte[] key, int offset, int bytes, int shards) {
-    return shards == 1 ? 0 : (int) ((Xxh64.hash(key, offset, bytes, 0) >>> 32) * shards >>> 32);
+    return shards == 1 ? 0 : KeyHash.shard(key, offset, bytes, shards);
   }
 
   /** The requests of a lookup: keys of a shard together, as many as a request may have. */

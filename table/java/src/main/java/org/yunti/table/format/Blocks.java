@@ -18,18 +18,49 @@ public final class Blocks {
   private final String path;
   private final Place sums;
   private final byte[] checked;
+  /** Sections that lookups read, in the order of the file. */
+  private final Place[] lookups;
+  /** Blocks of these that are not known to be right. */
+  private int left;
+  /** Not volatile: the bytes do not change, so that it does not matter which thread sees it when. */
+  private boolean isDone;
 
-  Blocks(Memory memory, String path, Place sums) {
+  /** Notes blocks that are not checked. {@code lookups} are the sections that lookups read, in the order of the file. */
+  Blocks(Memory memory, String path, Place sums, Place... lookups) {
     this.memory = memory;
     this.path = path;
     this.sums = sums;
+    this.lookups = lookups;
     checked = new byte[Math.toIntExact(sums.bytes / 4)];
+    int behind = 0;
+    for (Place place : lookups) {
+      if (place.bytes > 0) {
+        // The first block may be the last one of the section before.
+        int end = last(place.end()) + 1;
+        left += end - Math.max(behind, first(place.begin));
+        behind = end;
+      }
+    }
+    isDone = left == 0;
+  }
+
+  private static int first(long begin) {
+    return (int) (begin >>> BITS);
+  }
+
+  private static int last(long end) {
+    return (int) (end - 1 >>> BITS);
+  }
+
+  /** Returns true once all that lookups read is known to be right, so that they need no further check. */
+  public boolean isDone() {
+    return isDone;
   }
 
   /** Checks the blocks of a range that the caller has checked against the file. */
   public void check(long begin, long end) {
-    int first = (int) (begin >>> BITS);
-    int last = (int) (end - 1 >>> BITS);
+    int first = first(begin);
+    int last = last(end);
     if (checked[first] == 0 || last != first && !all(first + 1, last)) {
       checkAll(first, last);
     }
@@ -50,9 +81,27 @@ public final class Blocks {
     for (int block = first; block <= last; block++) {
       if (checked[block] == 0) {
         checkOne(block, sum, bytes);
-        checked[block] = 1;
+        mark(block);
       }
     }
+  }
+
+  /** Alone, so that each block counts once. */
+  private synchronized void mark(int block) {
+    if (checked[block] == 0) {
+      checked[block] = 1;
+      left -= isOfLookups(block) ? 1 : 0;
+      isDone = left == 0;
+    }
+  }
+
+  private boolean isOfLookups(int block) {
+    for (Place place : lookups) {
+      if (place.bytes > 0 && first(place.begin) <= block && block <= last(place.end())) {
+        return true;
+      }
+    }
+    return false;
   }
 
   private void checkOne(int block, Checksum sum, byte[] bytes) {

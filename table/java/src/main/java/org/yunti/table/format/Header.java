@@ -9,24 +9,27 @@ import org.yunti.table.memory.Memory;
 /** The first 4096 bytes: numbers and places of the sections, which fit the file and each other. */
 public final class Header {
   public static final int BYTES = 4096;
+  public static final int VERSION = 2;
   /** {@code YTAB}, and bytes that a transfer as text changes, as a little-endian number. */
   private static final long MAGIC = 0x1A0A0D8942415459L;
-  private static final int VERSION = 1;
   private static final int SEVERAL = 1;
   private static final int SORTED = 2;
   private static final int SECTIONS = 9;
   private static final int SECTIONS_AT = 64;
+  /** Bytes of a group before its offsets, which are one more than its slots. */
+  private static final int BASE_BYTES = 8;
+  private static final int GROUP_SLOTS = 16;
 
   public final long keys;
   public final long rows;
   public final long seed;
   public final long parts;
-  /** Buckets and slots of each part. */
+  /** Buckets of each part, a power of two, and its slots. */
   public final long buckets;
   public final long slots;
   /** Bytes of each row; 0 if they differ or a key may have several rows. */
   public final long rowBytes;
-  /** Bytes of the end of a row in its group: 2 or 4; 0 if all rows have the same length. */
+  /** Bytes of an offset in a group: 2 or 4; 0 if all rows have the same length. */
   public final int endBytes;
   public final boolean hasSeveral;
   public final boolean isSorted;
@@ -34,7 +37,7 @@ public final class Header {
   public final Place schema;
   public final Place pilots;
   public final Place used;
-  public final Place bases;
+  public final Place groups;
   public final Place rowsPlace;
   public final Place dictionaries;
   public final Place order;
@@ -52,9 +55,14 @@ public final class Header {
       throw new TableException(path + " is no shared table; build one by: yunti table build");
     }
     require(present == BYTES, "it is cut");
-    if (HeapBytes.getInt(bytes, 8) != VERSION) {
-      throw new TableException(path + " has version " + HeapBytes.getInt(bytes, 8) + " of the format; this reader "
-          + "reads " + VERSION + ": build the table again, or take the reader of the program that built it");
+    int version = HeapBytes.getInt(bytes, 8);
+    if (version == 1) {
+      throw new TableException(path + ": the table has version 1: build it again with this version of yunti table "
+          + "build");
+    }
+    if (version != VERSION) {
+      throw new TableException(path + " has version " + version + " of the format; this reader reads " + VERSION
+          + ": build the table again, or take the reader of the program that built it");
     }
     Checksum sum = Crc32c.create();
     sum.update(bytes, 0, BYTES - 4);
@@ -90,7 +98,7 @@ public final class Header {
     schema = places[0];
     pilots = places[1];
     used = places[2];
-    bases = places[3];
+    groups = places[3];
     rowsPlace = places[4];
     dictionaries = places[5];
     order = places[6];
@@ -112,6 +120,11 @@ public final class Header {
     return rowBytes == 0;
   }
 
+  /** Bytes of a group of 16 slots: where its rows begin, and the offsets of their begins and of the end. */
+  public int groupBytes() {
+    return BASE_BYTES + (GROUP_SLOTS + 1) * endBytes;
+  }
+
   /** Bytes of a number in the order of keys. */
   public int orderBytes() {
     return allSlots() > 0xffff_ffffL ? 8 : 4;
@@ -123,12 +136,13 @@ public final class Header {
     // Products of numbers of 32 bits: a negative one has overflowed, and is larger than any file.
     boolean fits = all >= 0 && parts * buckets >= 0
         && 0 <= keys && keys <= all && keys <= rows && (keys == rows || hasSeveral)
-        && (keys == 0) == (all == 0) && (parts == 0 || buckets > 0)
+        && (keys == 0) == (all == 0) && (parts == 0 || buckets > 0) && Long.bitCount(buckets) <= 1
         && (isGrouped ? endBytes == 2 || endBytes == 4 || all == 0 && endBytes == 0 : endBytes == 0)
         && !(hasSeveral && !isGrouped)
         && pilots.bytes == parts * buckets
         && used.bytes == (isGrouped ? 0 : ceil(all, 64) * 8)
-        && bases.bytes == (isGrouped ? ceil(all, 16) * 8 : 0)
+        && (isGrouped ? groups.bytes % groupBytes() == 0 && groups.bytes / groupBytes() == ceil(all, GROUP_SLOTS)
+            : groups.bytes == 0)
         && (isGrouped || (all == 0 || rowBytes <= Long.MAX_VALUE / all) && rowsPlace.bytes == all * rowBytes)
         && order.bytes == (isSorted ? keys * orderBytes() : 0)
         && fences.bytes == (isSorted ? ceil(keys, 64) * 8 : 0)

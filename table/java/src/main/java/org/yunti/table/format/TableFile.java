@@ -26,7 +26,7 @@ public final class TableFile extends Source {
     this.path = path.toString();
     try {
       header = new Header(memory, this.path);
-      blocks = new Blocks(memory, this.path, header.sums);
+      blocks = new Blocks(memory, this.path, header.sums, header.pilots, header.groups, header.rowsPlace);
       schema = readSchema();
       requireRowBytes();
       dictionaries = readDictionaries();

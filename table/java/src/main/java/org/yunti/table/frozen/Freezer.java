@@ -12,7 +12,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
-import org.yunti.table.format.Xxh64;
 import org.yunti.table.view.RecordClass;
 
 /**

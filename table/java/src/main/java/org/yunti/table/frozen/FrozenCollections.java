@@ -16,7 +16,6 @@ import java.util.RandomAccess;
 import java.util.Set;
 import java.util.function.IntFunction;
 
-import org.yunti.table.format.Xxh64;
 
 /** Frozen lists, sets and maps: read in place, or copied with the record that has them. */
 final class FrozenCollections {

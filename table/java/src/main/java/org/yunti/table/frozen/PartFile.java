@@ -12,7 +12,7 @@ import java.util.zip.Checksum;
 
 import org.yunti.table.format.Crc32c;
 import org.yunti.table.format.Header;
-import org.yunti.table.format.Xxh64;
+import org.yunti.table.format.KeyHash;
 
 /**
  * A table of two rows, which {@code yunti table} reads too: key {@code part:utf8}, column {@code content:bytes}. It has
@@ -23,7 +23,6 @@ final class PartFile {
   private static final int SLOTS = 16;
   private static final int BLOCK = 1 << 16;
   private static final long MAGIC = 0x1A0A0D8942415459L;
-  private static final long STEP = 0x9E3779B97F4A7C15L;
   private static final int UTF8 = 11;
   private static final int BYTES = 12;
 
@@ -51,15 +50,9 @@ final class PartFile {
     }
   }
 
-  private static long hash(String name) {
-    byte[] bytes = name.getBytes(StandardCharsets.US_ASCII);
-    return Xxh64.hash(bytes, 0, bytes.length, 0);
-  }
-
   private static int slot(String name, int pilot) {
-    long mixed = (hash(name) ^ (pilot + 1) * STEP) * STEP;
-    mixed = (mixed ^ mixed >>> 32) * STEP;
-    return (int) ((mixed >>> 32) * SLOTS >>> 32);
+    byte[] bytes = name.getBytes(StandardCharsets.US_ASCII);
+    return (int) KeyHash.slot(KeyHash.hash(bytes, 0, bytes.length, KeyHash.start(0)), pilot, SLOTS);
   }
 
   private static void writeTo(FileChannel file, byte[][] contents) throws IOException {
@@ -68,6 +61,7 @@ final class PartFile {
       pilot++;
     }
     Output group = new Output();
+    group.number(0, 8);
     byte[][] heads = new byte[2][];
     int[] slots = {slot(NAMES[0], pilot), slot(NAMES[1], pilot)};
     for (int i = 0; i < 2; i++) {
@@ -79,15 +73,16 @@ final class PartFile {
     }
     long end = 0;
     for (int slot = 0; slot < SLOTS; slot++) {
+      group.number(end, 4);
       for (int i = 0; i < 2; i++) {
         end += slots[i] == slot ? heads[i].length + (long) contents[i].length : 0;
       }
-      group.number(end, 4);
     }
+    group.number(end, 4);
     int first = slots[0] < slots[1] ? 0 : 1;
-    byte[][] rows = {group.toBytes(), heads[first], contents[first], heads[1 - first], contents[1 - first]};
+    byte[][] rows = {heads[first], contents[first], heads[1 - first], contents[1 - first]};
     byte[] schema = schema();
-    long[] places = places(schema.length, group.size() + end);
+    long[] places = places(schema.length, group.size(), end);
     byte[] header = header(places);
     Sums sums = new Sums(file);
     sums.put(header);
@@ -95,7 +90,8 @@ final class PartFile {
     sums.fill(places[2]);
     sums.put(new byte[] {(byte) pilot});
     sums.fill(places[6]);
-    sums.put(new byte[8]);
+    sums.put(group.toBytes());
+    sums.fill(places[8]);
     for (byte[] part : rows) {
       sums.put(part);
     }
@@ -119,8 +115,8 @@ final class PartFile {
   }
 
   /** Returns begins and bytes of the sections. */
-  private static long[] places(long schemaBytes, long rowBytes) {
-    long[] bytes = {schemaBytes, 1, 0, 8, rowBytes, 0, 0, 0, 0};
+  private static long[] places(long schemaBytes, long groupBytes, long rowBytes) {
+    long[] bytes = {schemaBytes, 1, 0, groupBytes, rowBytes, 0, 0, 0, 0};
     long[] places = new long[2 * bytes.length];
     long at = Header.BYTES;
     for (int i = 0; i < bytes.length; i++) {
@@ -135,7 +131,7 @@ final class PartFile {
   private static byte[] header(long[] places) {
     Output out = new Output();
     out.number(MAGIC, 8);
-    out.number(1, 4);
+    out.number(Header.VERSION, 4);
     out.number(0, 4);
     for (long number : new long[] {2, 2, 0}) {
       out.number(number, 8);

@@ -101,7 +101,7 @@ public final class FakeServer implements Closeable {
   }
 
   private int shardOf(byte[] of) {
-    return (int) ((Xx.hash(of, 0) >>> 32) * shards >>> 32) + 1;
+    return (int) Hash.high(Hash.of(of, 0), shards) + 1;
   }
 
   public FakeServer listen() throws IOException {
@@ -206,13 +206,13 @@ public final class FakeServer implements Closeable {
     ByteArrayOutputStream out = new ByteArrayOutputStream();
     switch (isWelcome || kind == 1 ? kind : 0) {
       case 1 -> {
-        if (in.getInt() != 0x56535459 || in.getShort() != 1) {
-          return error(number, 1, "this is no table client of version 1");
+        if (in.getInt() != 0x56535459 || in.getShort() != 2) {
+          return error(number, 1, "this is no table client of version 2");
         }
         if (!string(in).equals(token)) {
           return error(number, 2, "the token is wrong");
         }
-        Spec.Row.number(out, 1, 2);
+        Spec.Row.number(out, 2, 2);
         Spec.Row.number(out, 1, 2);
         string(out, name);
       }

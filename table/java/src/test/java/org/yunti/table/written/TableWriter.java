@@ -161,7 +161,7 @@ public final class TableWriter {
     do {
       seed++;
       for (Entry entry : entries) {
-        entry.hash = Xx.hash(entry.keyBytes, seed);
+        entry.hash = Hash.of(entry.keyBytes, seed);
       }
       pilots = Pilots.find(entries.stream().mapToLong(entry -> entry.hash).toArray(), partSlots);
     } while (pilots == null);
@@ -183,12 +183,12 @@ public final class TableWriter {
     }
     boolean grouped = rowBytes == 0;
     ByteArrayOutputStream used = new ByteArrayOutputStream();
-    ByteArrayOutputStream bases = new ByteArrayOutputStream();
+    ByteArrayOutputStream groups = new ByteArrayOutputStream();
     ByteArrayOutputStream rows = new ByteArrayOutputStream();
     int endBytes = 0;
     if (grouped) {
       endBytes = groupBytes(bySlot) <= 0xffff ? 2 : 4;
-      writeGroups(bySlot, endBytes, bases, rows);
+      writeGroups(bySlot, endBytes, groups, rows);
     } else {
       byte[] bits = new byte[(bySlot.length + 63) / 64 * 8];
       for (int slot = 0; slot < bySlot.length; slot++) {
@@ -209,12 +209,12 @@ public final class TableWriter {
         }
       }
     }
-    byte[][] sections = {schema(), pilots.bytes, used.toByteArray(), bases.toByteArray(), rows.toByteArray(),
+    byte[][] sections = {schema(), pilots.bytes, used.toByteArray(), groups.toByteArray(), rows.toByteArray(),
         dictionaries(), order.toByteArray(), fences.toByteArray()};
     long rowCount = entries.stream().mapToLong(entry -> entry.rows.size()).sum();
     ByteArrayOutputStream header = new ByteArrayOutputStream();
     header.writeBytes(MAGIC);
-    Spec.Row.number(header, 1, 4);
+    Spec.Row.number(header, 2, 4);
     Spec.Row.number(header, (several ? 1 : 0) | (sorted ? 2 : 0), 4);
     for (long number : new long[] {entries.size(), rowCount, seed}) {
       Spec.Row.number(header, number, 8);
@@ -307,21 +307,20 @@ public final class TableWriter {
     return most;
   }
 
-  private void writeGroups(Entry[] bySlot, int endBytes, ByteArrayOutputStream bases, ByteArrayOutputStream rows) {
+  private void writeGroups(Entry[] bySlot, int endBytes, ByteArrayOutputStream groups, ByteArrayOutputStream rows) {
     for (int begin = 0; begin < bySlot.length; begin += 16) {
-      Spec.Row.number(bases, rows.size(), 8);
-      ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+      int base = rows.size();
+      Spec.Row.number(groups, base, 8);
       for (int slot = begin; slot < begin + 16; slot++) {
-        bytes.writeBytes(slotBytes(slot < bySlot.length ? bySlot[slot] : null));
-        Spec.Row.number(rows, bytes.size(), endBytes);
+        Spec.Row.number(groups, rows.size() - base, endBytes);
+        rows.writeBytes(slotBytes(slot < bySlot.length ? bySlot[slot] : null));
       }
-      rows.writeBytes(bytes.toByteArray());
+      Spec.Row.number(groups, rows.size() - base, endBytes);
     }
   }
 
   /** Pilots by trial, for large buckets first. */
   private static final class Pilots {
-    private static final long STEP = 0x9E3779B97F4A7C15L;
     int parts;
     int buckets;
     int slots;
@@ -334,7 +333,8 @@ public final class TableWriter {
       }
       of.parts = (int) (hashes.length / 0.7 / partSlots) + 1;
       of.slots = (int) (hashes.length / 0.7 / of.parts + 4 * Math.sqrt(hashes.length / of.parts)) + 1;
-      of.buckets = hashes.length / of.parts / 2 + 1;
+      // One to two keys in each.
+      of.buckets = Math.max(1, Integer.highestOneBit(hashes.length / of.parts));
       of.bytes = new byte[of.parts * of.buckets];
       Map<Integer, List<Long>> byBucket = new LinkedHashMap<>();
       for (long hash : hashes) {
@@ -363,19 +363,14 @@ public final class TableWriter {
       return false;
     }
 
-    private int part(long hash) {
-      return (int) ((hash >>> 32) * parts >>> 32);
-    }
-
     private int bucket(long hash) {
-      return part(hash) * buckets + (int) ((hash & 0xffffffffL) * buckets >>> 32);
+      return (int) Hash.high(hash, (long) parts * buckets);
     }
 
     int slot(long hash) {
-      long k = bytes[bucket(hash)] & 0xff;
-      long m = (hash ^ (k + 1) * STEP) * STEP;
-      m = (m ^ m >>> 32) * STEP;
-      return part(hash) * slots + (int) ((m >>> 32) * slots >>> 32);
+      int bucket = bucket(hash);
+      long x = (hash ^ (bytes[bucket] & 0xff) * 0x4d5a2da51de1aa47L) * 0x9E3779B97F4A7C15L;
+      return bucket / buckets * slots + (int) Hash.high(x, slots);
     }
   }
 }

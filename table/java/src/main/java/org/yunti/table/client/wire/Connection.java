@@ -30,7 +30,7 @@ public final class Connection implements Closeable {
   private static final int ERROR = 0;
   private static final int HELLO = 1;
   private static final int OPEN = 2;
-  private static final int VERSION = 1;
+  private static final int VERSION = 2;
   private static final int FRAME_BYTES_MAX = 1 << 24;
   private static final int STRING_BYTES_MAX = 0xffff;
   private static final int ALL_COLUMNS = 0xffff;

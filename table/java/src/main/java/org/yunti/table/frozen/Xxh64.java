@@ -1,9 +1,9 @@
-package org.yunti.table.format;
+package org.yunti.table.frozen;
 
 import org.yunti.table.memory.HeapBytes;
 
-/** XXH64, the hash of keys. */
-public final class Xxh64 {
+/** XXH64, the hash of texts, names and keys in frozen objects. */
+final class Xxh64 {
   private static final long P1 = 0x9E3779B185EBCA87L;
   private static final long P2 = 0xC2B2AE3D27D4EB4FL;
   private static final long P3 = 0x165667B19E3779F9L;
@@ -13,12 +13,7 @@ public final class Xxh64 {
   private Xxh64() {
   }
 
-  /** Returns the hash of the 8 bytes of a number. */
-  public static long hash(long number, long seed) {
-    return finish(Long.rotateLeft(seed + P5 + 8 ^ round(0, number), 27) * P1 + P4);
-  }
-
-  public static long hash(byte[] bytes, int offset, int length, long seed) {
+  static long hash(byte[] bytes, int offset, int length, long seed) {
     int end = offset + length;
     int at = offset + (length & -32);
     long h = (length >= 32 ? stripes(bytes, offset, at, seed) : seed + P5) + length;
