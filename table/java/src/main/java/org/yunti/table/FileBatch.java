@@ -5,8 +5,9 @@ import java.util.Arrays;
 import org.yunti.table.format.KeyHash;
 
 /**
- * Lookups of many keys at once in a mapped file: first all hashes, then the pilots of all, then their groups, then their
- * rows, so that the processor waits for many cache lines at a time. It allocates nothing once its arrays have grown.
+ * Lookups of many keys at once in a mapped file: first all hashes, then the pilots of all, then their groups, then
+ * their rows, so that the processor waits for many cache lines at a time. It allocates nothing once its arrays have
+ * grown.
  */
 final class FileBatch extends Batch {
   private final SharedTable table;

@@ -25,7 +25,8 @@ class FormatTest {
         byte[] within = new byte[length + 7];
         System.arraycopy(key, 0, within, 5, length);
         long seed = i == 0 ? 0 : random.nextLong();
-        assertEquals(Hash.of(key, seed), KeyHash.hash(within, 5, length, KeyHash.start(seed)), "of " + length + " bytes");
+        long hash = KeyHash.hash(within, 5, length, KeyHash.start(seed));
+        assertEquals(Hash.of(key, seed), hash, "of " + length + " bytes");
       }
     }
   }

@@ -25,7 +25,7 @@ public final class Blocks {
   /** Not volatile: the bytes do not change, so that it does not matter which thread sees it when. */
   private boolean isDone;
 
-  /** Notes blocks that are not checked. {@code lookups} are the sections that lookups read, in the order of the file. */
+  /** Notes blocks of which none is checked. */
   Blocks(Memory memory, String path, Place sums, Place... lookups) {
     this.memory = memory;
     this.path = path;

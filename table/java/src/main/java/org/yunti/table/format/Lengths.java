@@ -17,9 +17,15 @@ public final class Lengths {
   public static long read(Source source, long at, long end, long[] starts, int count) {
     Memory memory = source.memory;
     for (int i = 1; i <= count; i++) {
-      long length = length(source, at, end);
-      at += bytes(memory, at);
-      starts[i] = length;
+      int first = at < end ? memory.getByte(at) : -1;
+      if (first >= 0) {
+        // Nearly all have one byte, which is read once.
+        starts[i] = first;
+        at++;
+      } else {
+        starts[i] = length(source, at, end);
+        at += bytes(memory, at);
+      }
     }
     starts[0] = at;
     for (int i = 1; i <= count; i++) {
