@@ -68,6 +68,7 @@ help:
 	@echo 'make warmup              build yunti warmup, which starts JVM services warm'
 	@echo 'make table               build yunti table: one table for all processes'
 	@echo 'make table-java          build yunti-table.jar, the reader of tables for Java 8 to 25 (JDK 17, Maven)'
+	@echo 'make table-hadoop        build yunti-table-hadoop.jar, tables in Java tasks of Hadoop (JDK 17, Maven)'
 	@echo 'make table-spring        build yunti-table-spring.jar, tables as beans of Spring Boot 3 (JDK 17, Maven)'
 	@echo 'make capacity            build yunti capacity and yunti watch: what a service can carry'
 	@echo 'make python              build the wheel for Python, with yunti inside (pip)'
@@ -288,7 +289,7 @@ bench-warmup: warmup
 
 # ---- table ----
 
-.PHONY: table table-java table-spring
+.PHONY: table table-java table-hadoop table-spring
 # `yunti table`: shared tables.
 table:
 	@tools/setup build
@@ -300,6 +301,11 @@ table:
 table-java:
 	@tools/setup hadoop
 	mvn -q -B -f table/java/pom.xml -DskipTests package
+
+# Tables in Java tasks: build/table/yunti-table-hadoop/yunti-table-hadoop.jar, and the reader
+table-hadoop:
+	@tools/setup hadoop
+	mvn -q -B -f table/pom.xml -pl java,hadoop -DskipTests package
 
 # Beans for Spring Boot: build/table/yunti-table-spring/yunti-table-spring.jar, beside the reader
 table-spring:

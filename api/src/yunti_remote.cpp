@@ -61,7 +61,8 @@ int get(const yunti_remote_table* table, const Key& key, yunti_remote_rows* rows
 yunti_remote_table* yunti_remote_open(const char* name, const char* addresses, const yunti_remote_options* options,
                                       yunti_table_error* error) {
   return guarded(error, static_cast<yunti_remote_table*>(nullptr), [&] {
-    auto table = std::make_unique<const yunti::RemoteTable>(name, parts_of(addresses), options_of(options));
+    const auto named = name == nullptr ? std::nullopt : std::optional<std::string>(name);
+    auto table = std::make_unique<const yunti::RemoteTable>(named, parts_of(addresses), options_of(options));
     return new yunti_remote_table{std::move(table)};
   });
 }
@@ -79,6 +80,24 @@ const char* yunti_remote_column_name(const yunti_remote_table* table, int column
 }
 const char* yunti_remote_column_type(const yunti_remote_table* table, int column) {
   return column_type_of(*table->table, column);
+}
+
+int yunti_remote_server_count(const yunti_remote_table* table) {
+  return static_cast<int>(table->table->addresses().size());
+}
+const char* yunti_remote_server_address(const yunti_remote_table* table, int server) {
+  const bool is_there = server >= 0 && server < yunti_remote_server_count(table);
+  return is_there ? table->table->addresses()[static_cast<size_t>(server)].c_str() : nullptr;
+}
+int yunti_remote_counters(const yunti_remote_table* table, int server, yunti_remote_take_counter take, void* context,
+                          yunti_table_error* error) {
+  return guarded(error, -1, [&] {
+    if (yunti_remote_server_address(table, server) == nullptr)
+      throw yunti::Error("the table has no server " + std::to_string(server) + ": they are numbered from 0");
+    const std::map<std::string, double> counters = table->table->counters_of(static_cast<size_t>(server));
+    for (const auto& [name, value] : counters) take(context, name.c_str(), value);
+    return static_cast<int>(counters.size());
+  });
 }
 
 yunti_remote_rows* yunti_remote_rows_new(void) { return new (std::nothrow) yunti_remote_rows; }

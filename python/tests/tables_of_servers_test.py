@@ -4,9 +4,14 @@
 """
 
 import contextlib
+import os
 import random
+import shutil
 import subprocess
+import threading
+import time
 import unittest
+from unittest import mock
 
 from case import without_numpy
 from tables_test import HAS_ARROW, PROGRAM, Shape, TableCase
@@ -16,14 +21,15 @@ import yunti as y
 
 class Servers(TableCase):
     @contextlib.contextmanager
-    def served(self, path, *words, name="socket"):
+    def served(self, path, *words, name="socket", listen=None):
         """Runs a server until the end of the block, and yields its address."""
-        address = "unix:" + self.path(name)
+        address = listen or "unix:" + self.path(name)
         process = subprocess.Popen([PROGRAM, "serve", f"t={path}", "--listen", address, *words], stdout=subprocess.PIPE,
                                    text=True)
         try:
-            self.assertIn("listening on", process.stdout.readline())
-            yield address
+            said = process.stdout.readline()
+            self.assertIn("listening on", said)
+            yield said.split()[-1]
         finally:
             process.terminate()
             process.wait(30)
@@ -77,12 +83,99 @@ class Servers(TableCase):
             said = self.fails("input", y.RemoteTable.connect, None, servers[1:])
             self.assertEqual(said, "no server has shard 1 of 2")
 
+    def test_a_server_with_the_whole_file_stands_in_for_other_shards(self):
+        rows = [{"id": n, "sold": n * 2} for n in range(3000)]
+        path, keys = self.build(rows, "id:i64", "sold:u32"), [row["id"] for row in rows] + [-1, 1 << 70]
+        with y.SharedTable.open(path) as own, self.served(path, "--shard", "1/2", name="whole") as whole:
+            expected = own.get_batch(keys).to_list()
+
+            def check(table):
+                self.assertEqual(table.get_batch(keys).to_list(), expected)
+                self.assertEqual([table.get(key) for key in keys[:40]], [own.get(key) for key in keys[:40]])
+                self.assertEqual(len(table.get_all(7)), 1)
+
+            with y.RemoteTable.connect("t", whole) as table:
+                self.assertEqual(table.shards, 2)
+                check(table)
+            part = self.build(rows, "id:i64", "sold:u32", "--shard", "2/2", name="part")
+            with contextlib.ExitStack() as stack:
+                second = stack.enter_context(self.served(part, name="second"))
+                table = y.RemoteTable.connect("t", [second, whole])
+                check(table)
+                counters = table.server_counters()
+                self.assertEqual([one.address for one in counters], [second, whole])
+                keys_of = [one.counters["yunti_table_keys_total"] for one in counters]
+                self.assertTrue(all(count > 1000 for count in keys_of), keys_of)
+                stack.close()
+                check(table)
+            self.assertIn("cannot connect", table.server_counters()[0].error)
+            self.assertEqual(table.server_counters()[0].counters, {})
+            self.assertIsNone(table.server_counters()[1].error)
+            check(y.RemoteTable.connect("t", [second, whole]))
+            table.close()
+            self.assertRaises(ValueError, table.server_counters)
+
+    def test_a_server_ends_in_the_middle_of_batches(self):
+        rows = [{"id": n, "sold": n * 2} for n in range(3000)]
+        path, keys = self.build(rows, "id:i64", "sold:u32"), [row["id"] for row in rows]
+        part = self.build(rows, "id:i64", "sold:u32", "--shard", "2/2", name="part")
+        expected = [{"id": key, "sold": key * 2} for key in keys]
+        done, wrong, batches = threading.Event(), [], [0]
+        with self.served(path, "--shard", "1/2", name="whole") as whole:
+            with self.served(part, name="second") as second:
+                table = y.RemoteTable.connect("t", [second, whole])
+
+            def look_up():
+                try:
+                    while not done.is_set():
+                        batches[0] += 1
+                        if table.get_batch(keys).to_list() != expected or dict(table[7]) != expected[7]:
+                            wrong.append("other rows")
+                except Exception as e:
+                    wrong.append(e)
+
+            thread = threading.Thread(target=look_up)
+            thread.start()
+            try:
+                for _ in range(4):
+                    with self.served(part, name="second"):
+                        before = batches[0]
+                        while batches[0] < before + 3 and not wrong:
+                            time.sleep(0.01)
+            finally:
+                done.set()
+                thread.join()
+            self.assertEqual(wrong, [])
+            table.close()
+
+    @unittest.skipUnless(shutil.which("openssl"), "there is no openssl")
+    def test_tls_with_the_authorities_of_the_system(self):
+        path = self.build([{"id": 1}], "id:i64", None)
+        for name in ("own", "other"):
+            subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
+                            "-days", "2", "-subj", "/CN=table", "-addext", "subjectAltName=IP:127.0.0.1", "-addext",
+                            "basicConstraints=critical,CA:FALSE", "-keyout", self.path(f"{name}.key"), "-out",
+                            self.path(f"{name}.pem")], capture_output=True, check=True)
+        words = ["--tls-cert", self.path("own.pem"), "--tls-key", self.path("own.key")]
+        with self.served(path, *words, listen="127.0.0.1:0") as address:
+            with mock.patch.dict(os.environ, {"SSL_CERT_FILE": self.path("own.pem")}):
+                with y.RemoteTable.connect("t", address, tls=True) as table:
+                    self.assertIn(1, table)
+                    self.assertEqual(table.server_counters()[0].counters["yunti_table_keys_total"], 1)
+                self.fails("input", y.RemoteTable.connect, "t", address)
+            with mock.patch.dict(os.environ, {"SSL_CERT_FILE": self.path("other.pem")}):
+                said = self.fails("input", lambda: y.RemoteTable.connect("t", address, tls=True))
+                self.assertIn("certificate", said)
+                with y.RemoteTable.connect("t", address, tls_ca=self.path("own.pem")) as table:
+                    self.assertIn(1, table)
+
     def test_errors_are_one_line(self):
         path = self.build([{"id": 1}], "id:i64", None)
         with open(self.path("token"), "w") as file:
             file.write("secret")
         with self.served(path, "--token-file", self.path("token")) as address:
             self.assertIn("needs a token", self.fails("input", y.RemoteTable.connect, "t", address))
+            self.assertIn("name of the table is empty", self.fails("usage", y.RemoteTable.connect, "", address, "secret"))
             self.assertIn("there is no table u", self.fails("usage", y.RemoteTable.connect, "u", address, "secret"))
             table = y.RemoteTable.connect("t", address, token="secret")
             self.assertIn(f"<table t at {address}: id:i64>", repr(table))

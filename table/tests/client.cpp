@@ -1,12 +1,15 @@
 // Looks up keys at table servers by yunti::RemoteTable, for client_test.py:
 //
-//   client NAME ADDRESS,.. [TOKEN [AUTHORITIES]]     reads one command a line, and prints one line for it
+//   client NAME ADDRESS,.. [TOKEN [AUTHORITIES]]     reads one command a line, and prints one line for it;
+//                                                    an empty NAME is the only table
 //     get KEY            the rows of a key, as JSON has them, or `none`
 //     batch FROM TO      keys that were found, and the sum of their first column of numbers
 //     lists              1 if a key may have several rows, else 0
+//     counters           for each server, the keys that were looked up there, or the error
 //     reopen             `same` or `new`
 // SPDX-License-Identifier: Apache-2.0
 #include <cinttypes>
+#include <cmath>
 #include <cstdio>
 #include <iostream>
 #include <numeric>
@@ -72,7 +75,8 @@ int main(int count, char** arguments) {
     yunti::RemoteTableOptions options;
     if (count > 3) options.token = arguments[3];
     if (count > 4) options.tls_ca = arguments[4];
-    auto table = std::make_unique<yunti::RemoteTable>(arguments[1], addresses, options);
+    const auto name = *arguments[1] == '\0' ? std::nullopt : std::optional<std::string>(arguments[1]);
+    auto table = std::make_unique<yunti::RemoteTable>(name, addresses, options);
     std::cout << "open " << table->shard_count() << std::endl;
     for (std::string command, key; std::cin >> command;) {
       int64_t from = 0, to = 0;
@@ -82,6 +86,11 @@ int main(int count, char** arguments) {
         std::cout << sum_of(*table, from, to) << std::endl;
       } else if (command == "lists") {
         std::cout << table->has_lists() << std::endl;
+      } else if (command == "counters") {
+        for (const yunti::ServerCounters& one : table->server_counters())
+          std::cout << (one.error.empty() ? std::to_string(std::llround(one.counters.at("yunti_table_keys_total"))) : one.error)
+                    << "; ";
+        std::cout << std::endl;
       } else if (std::unique_ptr<yunti::RemoteTable> next = table->reopen()) {
         table = std::move(next);
         std::cout << "new" << std::endl;

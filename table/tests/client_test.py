@@ -87,10 +87,11 @@ class Client(Case):
 
     def test_shards_and_replicas(self):
         self.numbers()
-        self.numbers("--shard", "2/3", name="second.ytab")
+        for shard in (1, 2, 3):
+            self.numbers("--shard", f"{shard}/3", name=f"{shard}.ytab")
         expect = f"{COUNT} {3 * sum(range(COUNT))}"
-        servers = [self.serve("a.ytab", "--shard", f"{shard}/3", "--threads", "2") for shard in (1, 3)]
-        servers += [self.serve("a=second.ytab", listen=f"unix:{self.folder}/{name}") for name in ("first", "second")]
+        servers = [self.serve(f"a={shard}.ytab", "--threads", "2") for shard in (1, 3)]
+        servers += [self.serve("a=2.ytab", listen=f"unix:{self.folder}/{name}") for name in ("first", "second")]
         program = self.client("", ",".join(address for _, address in servers))
         self.assertEqual(program.opened, "open 3")
         self.assertEqual([program(f"batch -100 {COUNT + 100}") for _ in range(3)], [expect] * 3)
@@ -100,6 +101,23 @@ class Client(Case):
         self.stop(servers[2][0])
         found = program(f"batch -100 {COUNT + 100}")
         self.assertRegex(found, r"^error: cannot connect to the table server unix:.*; start yunti table serve there$")
+
+    def test_a_server_with_the_whole_file_stands_in_for_other_shards(self):
+        self.numbers()
+        self.numbers("--shard", "2/2", name="second.ytab")
+        expect = f"{COUNT} {3 * sum(range(COUNT))}"
+        whole = self.serve("a.ytab", "--shard", "1/2")[1]
+        server, part = self.serve("a=second.ytab", listen=f"unix:{self.folder}/part")
+        alone, both = self.client("a", whole), self.client("a", f"{part},{whole}")
+        self.assertEqual((alone.opened, alone(f"batch -100 {COUNT + 100}"), both(f"batch 0 {COUNT}")),
+                         ("open 2", expect, expect))
+        counts = [int(count) for count in both("counters").rstrip(";").split(";")]
+        self.assertTrue(COUNT / 3 < counts[0] < COUNT and COUNT < counts[1], counts)
+        self.stop(server)
+        for program in (both, self.client("a", f"{part},{whole}")):
+            self.assertEqual([program(f"batch 0 {COUNT}"), program("get 5")], [expect, '{"id": 5, "n": 15}'])
+            self.assertRegex(program("counters"), rf"^cannot connect to the table server {part}: .*; \d+; ?$")
+        self.assertEqual(self.client("a", part).opened.split(":")[0], "error")
 
     def test_shards_with_and_without_several_rows_of_a_key(self):
         for shard in ("1/2", "2/2"):

@@ -9,11 +9,14 @@ import os
 import re
 import shutil
 import signal
+import socket
+import ssl
 import subprocess
 import threading
 import time
 import unittest
 import urllib.request
+from unittest import mock
 
 from table_test import YUNTI, Case
 
@@ -86,6 +89,45 @@ class Lookups(Serving):
         said = self.table("serve", "1.ytab", "--shard", "2/3", "--listen", "unix:x", code=2)
         self.assertIn("the table is shard 1/3, not 2/3", said)
 
+    def test_a_server_with_the_whole_file_stands_in_for_other_shards(self):
+        keys = [str(n) for n in range(0, 600, 3)]
+        own = self.table("get", "users.ytab", *keys)
+        with self.served("users.ytab", "--shard", "1/2", listen=("unix:whole",)):
+            self.users("--shard", "2/2", name="2.ytab")
+            with self.served("users=2.ytab", listen=("unix:part",)):
+                self.assertEqual(self.get("unix:part,unix:whole", *keys), own)
+                self.assertEqual(self.get("unix:whole", *keys), own)
+                self.assertIn("no server has shard 1 of 2", self.get("unix:part", "3", code=3))
+            self.assertEqual(self.get("unix:part,unix:whole", *keys), own)
+
+    def test_info_of_servers(self):
+        self.users("--shard", "2/2", name="2.ytab")
+        with self.served("users.ytab", "--shard", "1/2", listen=("unix:a",)), \
+                self.served("users=2.ytab", listen=("unix:b",)):
+            self.get("unix:a,unix:b", "3", "6", "9")
+            text = self.table("info", "users", "--server", "unix:a,unix:b")
+            head = "users: 2 of 2 servers answer\n  user_id  i64, key\n  name  utf8\n  city  utf8\n  score  f32, may be missing\n"
+            self.assertTrue(text.startswith(head), text)
+            self.assertRegex(text, r"\nunix:a: shard 1/2 in the whole file, 5000 keys, 5000 rows, version [0-9a-f]{16}\n")
+            self.assertRegex(text, r"\nunix:b: shard 2/2, 2\d\d\d keys, 2\d\d\d rows, version [0-9a-f]{16}\n")
+            self.assertEqual(sum(int(found) for found in re.findall(r"\n  keys_total (\d+)\n", text)), 3)
+            done = subprocess.run([YUNTI, "table", "info", "users", "--server", "unix:a,unix:none", "--json"],
+                                  cwd=self.folder, capture_output=True, text=True, timeout=60, check=False)
+            self.assertEqual((done.returncode, done.stderr), (3, ""))
+            document = json.loads(done.stdout)
+            self.assertEqual([one["name"] for one in document["columns"] if one["key"]], ["user_id"])
+            there, away = document["servers"]
+            self.assertEqual((there["shard"], there["shards"], there["whole_file"], there["keys"]), (1, 2, True, 5000))
+            self.assertGreater(there["counters"]["yunti_table_connections_total"], 1)
+            self.assertEqual((away["address"], away["error"]["code"]), ("unix:none", "input"))
+            said = self.table("info", "users", "--server", "unix:none,unix:a", code=3)
+            self.assertIn("yunti: cannot connect: No such file or directory: unix:none\n", said)
+            self.build("id\n1\n", "--key", "id:i64", name="other.ytab")
+            with self.served("users=other.ytab", listen=("unix:c",)):
+                said = self.table("info", "users", "--server", "unix:a,unix:c", code=3)
+                self.assertIn("the server has a table with other columns: unix:c", said)
+        self.assertIn("--server", self.table("info", "users.ytab", "--tls", code=2))
+
     def test_counters(self):
         with self.served("users.ytab", "--metrics", "127.0.0.1:0") as (_, addresses):
             self.get("unix:socket", "3", "4", code=3)
@@ -144,8 +186,20 @@ class Secure(Serving):
             self.assertIn("the token is wrong", self.table(*ask, "--tls-ca", "own.pem", "--token-file", "wrong", code=3))
             self.assertIn("a token has 1 to 4,096 bytes", self.table(*ask, "--token-file", "empty", code=2))
             self.assertIn("certificate", self.table(*ask, "--tls-ca", "other.pem", "--token-file", "token", code=3))
+            for authorities, code, part in (("own.pem", 0, own), ("other.pem", 3, "certificate"),
+                                            ("own.key", 2, "the system has no certificates of authorities")):
+                with mock.patch.dict(os.environ, {"SSL_CERT_FILE": os.path.join(self.folder, authorities)}):
+                    os.environ.pop("SSL_CERT_DIR", None)
+                    self.assertIn(part, self.table(*ask, "--tls", "--token-file", "token", code=code))
             self.assertIn("the server", self.table(*ask, "--token-file", "token", code=3))
             self.assertIn("there is no certificate in PEM", self.table(*ask, "--tls-ca", "own.key", code=2))
+        flags = ["--tls-cert", "own.pem", "--tls-key", "own.key", "--connections", "1"]
+        with self.served("users.ytab", *flags, listen=("127.0.0.1:0",)) as (_, [address]):
+            host, port = address.split(":")
+            context = ssl.create_default_context(cafile=os.path.join(self.folder, "own.pem"))
+            with socket.create_connection((host, int(port))) as plain, context.wrap_socket(plain, server_hostname=host):
+                said = self.table("get", "users", "3", "--server", address, "--tls-ca", "own.pem", code=3)
+                self.assertIn("the server has as many connections as it may have", said)
         flags = ["--tls-cert", "named.pem", "--tls-key", "named.key"]
         with self.served("users.ytab", *flags, listen=("127.0.0.1:0",)) as (_, [address]):
             said = self.table("get", "users", "3", "--server", address, "--tls-ca", "named.pem", code=3)

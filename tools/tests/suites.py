@@ -203,6 +203,13 @@ def sql_on_yarn(name, only=(), part="sql"):
     return suite
 
 
+def tables_of_java_tasks():
+    """Returns the suite of Java jobs with tables, on the shared cluster and on one machine."""
+    suite = cluster_suite("tables in Java tasks of Hadoop", "", part="table", shares=("hadoop", "table"))
+    suite.steps[-1:] = [["make", "-s", "table", "table-hadoop"], [PYTHON, "table/tests/hadoop_test.py"]]
+    return suite
+
+
 def engine_bench(name):
     # Benches spell the flag for tiny data as `--tiny` or `tiny`, and ignore the other spelling.
     return Suite("benches", f"engine/benches/{name}.rs",
@@ -359,11 +366,14 @@ SUITES = [
       for name, pattern in (("the wheel in a fresh environment", "[acdkqt]*_test.py"),
                             ("the wheel on each CPython", "pythons_test.py"))),
     Suite("table", "unit tests, random and damaged tables",
-          [["cargo", "test", "--profile", "tested", "--locked", "-p", "yunti-table", "-p", "yunti-table-serve", "--no-fail-fast", "--", "--show-output"]],
+          [["cargo", "test", "--profile", "tested", "--locked", "-p", "yunti-table", "-p", "yunti-table-remote",
+            "-p", "yunti-table-serve", "--no-fail-fast", "--", "--show-output"]],
           counts.read_cargo),
     Suite("table", "tables by the command", [["make", "-s", "table"], [PYTHON, "table/tests/table_test.py"]],
           counts.read_unittest, {"YUNTI": YUNTI}),
     Suite("table", "tables of servers, by the command", [["make", "-s", "table"], [PYTHON, "table/tests/serve_test.py"]],
+          counts.read_unittest, {"YUNTI": YUNTI}),
+    Suite("table", "servers of tables at their limits", [["make", "-s", "table"], [PYTHON, "table/tests/limits_test.py"]],
           counts.read_unittest, {"YUNTI": YUNTI}),
     Suite("table", "client in C++", [["make", "-s", "table"], [PYTHON, "table/tests/client_test.py"]],
           counts.read_unittest, {"YUNTI": YUNTI}),
@@ -371,6 +381,7 @@ SUITES = [
           [["make", "-s", "table-readers"], [PYTHON, "table/tests/readers_test.py"]], counts.read_unittest, {"YUNTI": YUNTI}),
     Suite("table", "tables from queries", [["make", "-s", "sql", "table"], [PYTHON, "table/tests/query_test.py"]],
           counts.read_unittest, {"YUNTI": YUNTI}),
+    tables_of_java_tasks(),
     Suite("table", "reader for Java", [["make", "-s", "table"], ["mvn", "-B", "-f", "table/pom.xml", "package"]],
           counts.read_surefire),
     Suite("table", "reader for Java on JDK 25", [["make", "-s", "table"], on_jdk_25(project="table/java/pom.xml")],

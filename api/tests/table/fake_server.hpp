@@ -49,10 +49,12 @@ struct Content {
   std::map<std::string, std::vector<std::vector<writer::Node>>> rows = {};
   uint64_t version = 1;
   uint32_t shard = 1, shards = 1;
+  // True: a server of one shard has the keys of all, and stands in for the others.
+  bool is_whole = false;
 
   std::string opened() const {
     std::string out = raw(uint32_t{7}) + raw(version) + raw(uint64_t{rows.size()}) + raw(uint64_t{rows.size()});
-    out += raw(shard) + raw(shards) + '\1' + raw(static_cast<uint16_t>(key.size()));
+    out += raw(shard) + raw(shards) + static_cast<char>(is_whole ? 3 : 1) + raw(static_cast<uint16_t>(key.size()));
     for (const writer::Col& col : key) out += static_cast<char>(col.type) + string_bytes(col.name);
     return out + writer::schema_bytes(cols);
   }
@@ -219,6 +221,7 @@ class Server {
       CHECK(request.position == 0 && request.payload.substr(0, 6) == std::string("YTSV\2\0", 6));
       return frame(request.number, 1, raw(uint16_t{2}) + raw(uint16_t{1}) + string_bytes("users"));
     }
+    if (request.kind == 4) return frame(request.number, 4, "# TYPE a counter\na{b=\"c d\"} 12\n\nf 0.5\n");
     if (request.kind == 2) return frame(request.number, 2, content_.opened());
     CHECK(request.kind == 3);
     std::string out;

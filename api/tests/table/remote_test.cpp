@@ -74,7 +74,7 @@ static void rows_are_as_in_a_file() {
     Server server(users(100), nullptr, true);
     const RemoteTable table("users", {server.address()});
     CHECK(table.column("score") == 2 && table.columns().size() == 5 && table.key_columns()[0].name == "id");
-    CHECK(table.has_lists() && table.shard_count() == 1 && table.name() == "users");
+    CHECK(table.has_lists() && table.shard_count() == 1 && *table.name() == "users");
     const RemoteRow row = table.find(5);
     CHECK(is_of(row, 5) && row.get<float>("score") == 2.5f && row.get<double>(2) == 2.5 && !row.is_null("score"));
     const yunti::TableList tags = row.list("tags");
@@ -120,7 +120,7 @@ static void keys_of_several_columns_and_texts() {
   const std::string large(100'000, 'x');
   for (const std::string& key : {std::string("a"), std::string(), large}) texts.rows[key] = {{sold}};
   Server other(texts);
-  const RemoteTable by_name("", {other.address()});
+  const RemoteTable by_name(std::nullopt, {other.address()});
   const std::vector<std::string> names{"", "b", large, "a", large, large};
   std::vector<RemoteRow> found(names.size());
   CHECK(by_name.find_batch(names.data(), names.size(), found.data()) == 5 && !found[1] && found[0] && found[4]);
@@ -222,6 +222,71 @@ static void shards_work_side_by_side() {
   Server wrong(odd);
   addresses.push_back(wrong.address());
   CHECK_HAS(error_of([&] { RemoteTable("users", addresses); }), "has a shard of 2, others of 3");
+}
+
+// Servers of two shards, whose files are whole, and what they stand in for.
+static void whole_files_stand_in_for_other_shards() {
+  Content first = users(4000), second = first;
+  first.shards = second.shards = 2;
+  second.shard = 2;
+  first.is_whole = true;
+  // The server of the second shard ends behind its first rows: in the middle of a batch, and of a lookup.
+  std::atomic<bool> is_ending{false};
+  const auto end = [&](const Request& request) -> std::optional<Reply> {
+    if (request.kind == 3 && is_ending && request.position > 2) return Reply{"", true};
+    return std::nullopt;
+  };
+  Server whole(first), part(second, end);
+  {
+    const RemoteTable table("users", {whole.address(), part.address()});
+    CHECK(table.shard_count() == 2);
+    check_batch(table, 4000);
+    const int gets = whole.gets();
+    int64_t of_second = 0;
+    while (shard_of(writer::raw(of_second), 2) != 1) ++of_second;
+    CHECK(is_of(table.find(of_second), of_second) && whole.gets() == gets);
+    is_ending = true;
+    for (int i = 0; i < 3; ++i) check_batch(table, 4000);
+    for (int64_t key = 0; key < 20; ++key) CHECK(is_of(table.find(key), key));
+    CHECK(whole.gets() > gets);
+  }
+  part.stop();
+  const RemoteTable alone("users", {whole.address()});
+  CHECK(alone.shard_count() == 2);
+  check_batch(alone, 4000);
+  const RemoteTable table("users", {part.address(), whole.address()});
+  check_batch(table, 4000);
+  for (int64_t key = 0; key < 20; ++key) CHECK(is_of(table.find(key), key));
+
+  // A whole file that becomes one part alone stands in for nothing.
+  whole.set([](Content& of) { of.is_whole = false; });
+  whole.close_connections();
+  CHECK_HAS(error_of([&] { check_batch(table, 4000); }), part.address().c_str());
+  CHECK_HAS(error_of([&] { RemoteTable("users", {whole.address()}); }), "no server has the shard 2 of 2");
+}
+
+static void counters_of_each_server() {
+  Server one(users(5));
+  Server other(users(5), [](const Request& request) -> std::optional<Reply> {
+    if (request.kind != 4) return std::nullopt;
+    return Reply{fake::frame(request.number, 4, "no page")};
+  });
+  const std::vector<std::string> addresses{one.address(), other.address(), "unix:/nowhere"};
+  const RemoteTable table("users", addresses);
+  const std::vector<yunti::ServerCounters> found = table.server_counters();
+  CHECK(found.size() == 3 && found[0].address == addresses[0] && found[0].error.empty());
+  CHECK((found[0].counters == std::map<std::string, double>{{"a{b=\"c d\"}", 12}, {"f", 0.5}}));
+  CHECK(found[1].counters.empty() && found[2].counters.empty());
+  CHECK_HAS(found[1].error, "its counters are no page for Prometheus");
+  CHECK_HAS(found[1].error, addresses[1].c_str());
+  CHECK_HAS(found[2].error, "cannot connect to the table server unix:/nowhere");
+  for (const char* page : {"a", " ", "a x", "a 1 x", "a 1x"}) {
+    Server wrong(users(5), [&](const Request& request) -> std::optional<Reply> {
+      if (request.kind != 4) return std::nullopt;
+      return Reply{fake::frame(request.number, 4, page)};
+    });
+    CHECK_HAS(RemoteTable("users", {wrong.address()}).server_counters()[0].error, "no page for Prometheus");
+  }
 }
 
 static void replicas_take_over() {
@@ -330,13 +395,14 @@ static void refusals_have_one_line() {
     const std::string names = fake::string_bytes("a") + fake::string_bytes("b");
     return Reply{fake::frame(request.number, 1, writer::raw(uint16_t{2}) + writer::raw(uint16_t{2}) + names)};
   });
-  CHECK_HAS(error_of([&] { RemoteTable("", {several.address()}); }), "has 2 tables: give the name of one: a, b");
+  CHECK_HAS(error_of([&] { RemoteTable(std::nullopt, {several.address()}); }), "has 2 tables: give the name of one: a, b");
   CHECK(is_of(RemoteTable("b", {several.address()}).find(1), 1));
 }
 
 static void wrong_options() {
   for (const char* address : {"", "unix:", "host", "host:", ":7070", "host:70000", "host:0", "host:7x"})
     CHECK_HAS(error_of([&] { RemoteTable("users", {address}); }), "is no address of a table server");
+  CHECK_HAS(error_of([] { RemoteTable("", {"unix:/a"}); }), "the name of the table is empty");
   CHECK_HAS(error_of([] { RemoteTable("users", {}); }), "needs the address of a server");
   CHECK_HAS(error_of([] { RemoteTable("users", {"unix:/nowhere/socket"}); }),
             "cannot connect to the table server unix:/nowhere/socket: No such file");
@@ -444,6 +510,17 @@ static void functions_in_c() {
   yunti_table_key* key = yunti_table_key_new();
   CHECK(yunti_table_key_add_i64(key, 5, &error) == 0 && yunti_remote_get_key(table, key, rows, &row, &error) == 1);
   CHECK(yunti_remote_get_all(table, key, rows, &error) == 3);
+  CHECK(yunti_remote_server_count(table) == 2 && yunti_remote_server_address(table, 1) == server.address());
+  CHECK(yunti_remote_server_address(table, 2) == nullptr && yunti_remote_server_address(table, -1) == nullptr);
+  double sum = 0;
+  const auto take = [](void* to, const char*, double value) { *static_cast<double*>(to) += value; };
+  CHECK(yunti_remote_counters(table, 1, take, &sum, &error) == 2 && sum == 12.5);
+  CHECK(yunti_remote_counters(table, 0, take, &sum, &error) == -1 && sum == 12.5);
+  CHECK_HAS(error.text, "cannot connect to the table server unix:/nowhere");
+  CHECK(yunti_remote_counters(table, 2, take, &sum, &error) == -1);
+  CHECK_HAS(error.text, "has no server 2");
+  CHECK(yunti_remote_open("", "unix:/nowhere", &options, &error) == nullptr);
+  CHECK_HAS(error.text, "the name of the table is empty");
   CHECK(yunti_remote_reopen(table, &error) == nullptr && error.text[0] == '\0');
   yunti_remote_close(table);
   for (int i = 0; i < 3; ++i) CHECK(yunti_remote_next(rows, &row) == 1 && yunti_table_row_column(&row, "name") == 1);
@@ -529,7 +606,13 @@ static void hostile_responses() {
   };
   CHECK_HAS(opened([](Content& of) { of.shard = 0; }), "its shard is none");
   CHECK_HAS(opened([](Content& of) { of.shard = 2; }), "its shard is none");
-  CHECK_HAS(opened([](Content& of) { of.shards = UINT32_MAX; }), "no server has the shard 2 of 4294967295");
+  CHECK_HAS(opened([](Content& of) { of.shards = UINT32_MAX; }), "its shard is none");
+  CHECK_HAS(opened([](Content& of) {
+              of.shards = UINT32_MAX;
+              of.is_whole = true;
+            }),
+            "its shard is none");
+  CHECK_HAS(opened([](Content& of) { of.shards = 1 << 16; }), "no server has the shard 2 of 65536");
   CHECK_HAS(opened([](Content& of) { of.key.clear(); }), "it has no key");
   CHECK_HAS(opened([](Content& of) { of.key[0].type = ColumnType::F32; }), "its key is none");
   CHECK_HAS(opened([](Content& of) { of.key[0].type = static_cast<ColumnType>(99); }), "its key is none");
@@ -584,6 +667,8 @@ int main(int count, char** arguments) {
   what_is_sent_follows_the_protocol();
   requests_are_under_way_together();
   shards_work_side_by_side();
+  whole_files_stand_in_for_other_shards();
+  counters_of_each_server();
   replicas_take_over();
   idle_connections_may_have_been_closed();
   a_new_version_is_opened_again();

@@ -1,15 +1,11 @@
-//! Tables beyond the memory of one node: a server that answers lookups over sockets, and its client.
+//! Tables beyond the memory of one node: a server that answers lookups over sockets.
 //!
 //! ```text
 //!   server/    sockets -> frames -> lookups in mapped tables -> frames
-//!   client/    keys -> shards -> servers -> rows; replicas take over
-//!   tls.rs     certificates and keys -> configurations of rustls
-//!   address.rs unix:PATH and HOST:PORT
-//!   protocol/  frames and messages: docs/formats/table-protocol.md
+//!   tls.rs     certificates and keys -> a configuration of rustls
 //! ```
+//!
+//! Addresses and the protocol are those of the client: `yunti-table-remote`.
 
-pub mod address;
-pub mod client;
-mod protocol;
 pub mod server;
 pub mod tls;

@@ -5,7 +5,7 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::slice::from_ref;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -14,8 +14,8 @@ use yunti_table::builder::{Duplicates, Gather, Settings, write};
 use yunti_table::format::schema::{Column, Kind, Schema};
 use yunti_table::index::keys;
 use yunti_table::read::{self, Table};
-use yunti_table_serve::address::Address;
-use yunti_table_serve::client::{Options, RemoteTable};
+use yunti_table_remote::address::Address;
+use yunti_table_remote::client::{Answers, Lookups, Options, RemoteTable};
 use yunti_table_serve::server::{self, TableFile, serve};
 
 static NUMBER: AtomicU64 = AtomicU64::new(0);
@@ -270,6 +270,130 @@ fn a_server_that_ends_under_load_is_replaced() {
 }
 
 #[test]
+fn batches_under_way_survive_the_end_of_servers() {
+    let folder = Folder::new();
+    let whole = folder.0.join("whole.ytab");
+    build(&whole, 1, (0, 0));
+    let table = Table::open(&whole).unwrap();
+    let names: Vec<String> = ["a", "b", "c", "d"].iter().map(|name| unix(&folder, name)).collect();
+    let shard = |number: usize| Some((number as u32 % 2 + 1, 2));
+    let mut servers: Vec<Server> =
+        names.iter().enumerate().map(|(number, name)| Server::start(name, &whole, shard(number))).collect();
+    let addresses: Vec<Address> = servers.iter().map(|server| server.address.clone()).collect();
+    let client = Arc::new(RemoteTable::connect(Some("users"), &addresses, Options::default()).unwrap());
+    for round in 0..8_u64 {
+        let mut lookups = Lookups::new(client.clone(), true);
+        // Batches of any size, an empty one among them.
+        let batches: Vec<Vec<u64>> = (0..30).map(|batch| numbers(batch * 331 % 5000, round * 100 + batch)).collect();
+        let equal = |answers: Answers, batch: &Vec<u64>| {
+            for (at, number) in batch.iter().enumerate() {
+                let rows: Vec<Vec<u8>> = answers.rows(at).map(|row| row.value(1).unwrap().unwrap().to_vec()).collect();
+                let expect = table.get_all(&key(*number)).unwrap();
+                let expect: Vec<Vec<u8>> = expect.map(|row| row.unwrap().value(1).unwrap().unwrap().to_vec()).collect();
+                assert_eq!(rows, expect, "{number}");
+            }
+        };
+        let mut taken = 0;
+        for (number, batch) in batches.iter().enumerate() {
+            let keys: Vec<[u8; 8]> = batch.iter().map(|number| key(*number)).collect();
+            lookups.add(&keys).unwrap();
+            if number == 7 {
+                servers[round as usize % 4].stop();
+            }
+            if lookups.count() > 3 {
+                equal(lookups.take().unwrap().unwrap(), &batches[taken]);
+                taken += 1;
+            }
+        }
+        while let Some(answers) = lookups.take().unwrap() {
+            equal(answers, &batches[taken]);
+            taken += 1;
+        }
+        assert_eq!(taken, batches.len());
+        let one = round as usize % 4;
+        servers[one] = Server::start(&names[one], &whole, shard(one));
+    }
+    drop(servers);
+    let mut lookups = Lookups::new(client, false);
+    let error = lookups.add(&[key(3)]).and_then(|()| lookups.take().map(drop)).unwrap_err();
+    assert!(error.code() == Code::Input && error.to_string().contains("unix:"), "{error}");
+}
+
+#[test]
+fn one_version_alone() {
+    let folder = Folder::new();
+    let paths = [folder.0.join("a.ytab"), folder.0.join("b.ytab")];
+    paths.iter().for_each(|path| build(path, 1, (0, 0)));
+    let names = [unix(&folder, "a"), unix(&folder, "b")];
+    let mut servers: Vec<Server> = (0..2).map(|one| Server::start(&names[one], &paths[one], None)).collect();
+    let addresses: Vec<Address> = servers.iter().map(|server| server.address.clone()).collect();
+    let options = Options { one_version: true, ..Options::default() };
+    let client = RemoteTable::connect(Some("users"), &addresses, options.clone()).unwrap();
+    let text = |client: &RemoteTable| client.get(&[key(3)], false).map(|all| all.first(0).unwrap().text(1).unwrap());
+    assert_eq!((text(&client).unwrap(), client.versions().len()), (Some(text_of(1, 1)), 1));
+    // A server that comes back with another table is none of this client's any more; the other one answers.
+    build(&paths[0], 2, (0, 0));
+    servers[0].stop();
+    servers[0] = Server::start(&names[0], &paths[0], None);
+    for _ in 0..5 {
+        assert_eq!(text(&client).unwrap(), Some(text_of(1, 1)));
+    }
+    let error = RemoteTable::connect(Some("users"), &addresses, options).err().unwrap();
+    assert!(error.code() == Code::Input && error.what().contains("another version"), "{error}");
+    // Without a server of the first version, lookups fail.
+    build(&paths[1], 2, (0, 0));
+    servers[1].stop();
+    servers[1] = Server::start(&names[1], &paths[1], None);
+    let error = text(&client).unwrap_err();
+    assert!(error.code() == Code::Input && error.what().contains("another version"), "{error}");
+}
+
+#[test]
+fn a_server_with_the_whole_file_takes_over_under_load() {
+    let folder = Folder::new();
+    let (whole, part) = (folder.0.join("users.ytab"), folder.0.join("part.ytab"));
+    build(&whole, 1, (0, 0));
+    build(&part, 1, (2, 2));
+    let table = Table::open(&whole).unwrap();
+    let first = Server::start(&unix(&folder, "whole"), &whole, Some((1, 2)));
+    let name = unix(&folder, "part");
+    let mut second = Server::start(&name, &part, None);
+    let addresses = [second.address.clone(), first.address.clone()];
+    let client = RemoteTable::connect(Some("users"), &addresses, Options::default()).unwrap();
+    let is_done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for thread in 0..2 {
+            let (client, table, is_done) = (&client, &table, &is_done);
+            scope.spawn(move || {
+                let mut seed = thread;
+                while !is_done.load(Ordering::Relaxed) {
+                    check(client, table, &numbers(3000, seed));
+                    check(client, table, &numbers(1, seed));
+                    seed += 2;
+                }
+            });
+        }
+        for _ in 0..4 {
+            std::thread::sleep(Duration::from_millis(60));
+            second.stop();
+            std::thread::sleep(Duration::from_millis(60));
+            second = Server::start(&name, &part, None);
+        }
+        is_done.store(true, Ordering::Relaxed);
+    });
+    second.stop();
+    check(&client, &table, &numbers(3000, 3));
+    let reports = client.report();
+    assert_eq!(reports[1].1.as_ref().unwrap().table.shard, (1, 2));
+    assert!(reports[1].1.as_ref().unwrap().counters["yunti_table_keys_total"] > 3000.0);
+    assert!(reports[0].1.as_ref().unwrap_err().to_string().contains("part"));
+    drop(first);
+    assert!(client.get(&[key(3)], false).is_err());
+    let error = RemoteTable::connect(Some(""), &addresses, Options::default()).err().unwrap();
+    assert_eq!(error.what(), "the name of the table is empty");
+}
+
+#[test]
 fn a_file_that_is_replaced_under_load() {
     let folder = Folder::new();
     let path = folder.0.join("users.ytab");
@@ -377,6 +501,7 @@ fn hostile_clients() {
         (frame(7, 1, b"YTSV\x09\x00\x00\x00"), "version 9"),
         (frame(7, 3, b"\0\0\0\0\0\0\0\0\0"), "first request"),
         ([&hello[..], &frame(8, 77, b"")].concat(), "no known kind"),
+        ([&hello[..], &frame(8, 2, b"\0\0\xff\xff")].concat(), "the name of the table is empty; the server has users"),
         ([&hello[..], &frame(8, 2, b"\x00\x01ab")].concat(), "a wrong request to open"),
     ] {
         let answer = String::from_utf8_lossy(&spoken(&socket, &bytes)).into_owned();

@@ -56,14 +56,20 @@ impl Checked {
         self.bits.get(block / 64).is_some_and(|word| word.load(Ordering::Relaxed) >> (block % 64) & 1 == 1)
     }
 
+    /// Yields the bytes of the blocks of a range that were not checked before. The last block may end behind the file.
+    pub fn missing(&self, begin: usize, length: usize) -> impl Iterator<Item = Range<usize>> {
+        let (first, last) = (begin / BLOCK as usize, (begin + length.max(1) - 1) / BLOCK as usize);
+        let numbers = (first..=last).filter(|number| !self.has_block(*number));
+        numbers.map(|number| number * BLOCK as usize..(number + 1) * BLOCK as usize)
+    }
+
     /// Checks the blocks of a range that were not checked before. `bytes` are all before the sums.
     #[cold]
     #[inline(never)]
     pub fn check(&self, bytes: &[u8], sums: &[u8], begin: usize, length: usize) -> Result<()> {
-        let (first, last) = (begin / BLOCK as usize, (begin + length.max(1) - 1) / BLOCK as usize);
-        for number in (first..=last).filter(|number| !self.has_block(*number)) {
-            let begin = number * BLOCK as usize;
-            let block = bytes.get(begin..bytes.len().min(begin + BLOCK as usize)).unwrap_or_default();
+        for Range { start: begin, end } in self.missing(begin, length) {
+            let number = begin / BLOCK as usize;
+            let block = bytes.get(begin..bytes.len().min(end)).unwrap_or_default();
             if block.is_empty() || !sums::is_right(block, number, sums) {
                 let what = "the table is damaged: a checksum is wrong";
                 return Err(Error::new(Code::Corrupt, what).at_offset(begin as u64).hint("build it again"));

@@ -5,6 +5,9 @@ use std::ops::Deref;
 
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mlock, mmap, munmap};
 
+/// Begins of blocks of this size are begins of pages, whatever the size of pages.
+const PAGE: usize = 64 << 10;
+
 /// Wishes for the pages of a table. What the kernel refuses is left out, but for `lock`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
@@ -14,6 +17,9 @@ pub struct Options {
     pub huge_pages: bool,
     /// Keep the pages in memory.
     pub lock: bool,
+    /// Lookups in random order: the kernel reads no pages beside the needed ones. For a table that is larger than the
+    /// memory, where such pages push out others that are needed.
+    pub is_random: bool,
     /// Leave out the checksums: for a table that was verified on this machine.
     pub is_trusted: bool,
 }
@@ -46,7 +52,21 @@ impl Mapping {
             // SAFETY: the range is this mapping.
             unsafe { mlock(begin, bytes)? };
         }
+        if options.is_random {
+            // SAFETY: the range is this mapping; the advice changes no byte.
+            let _ = unsafe { madvise(begin, bytes, Advice::Random) };
+        }
         Ok(mapping)
+    }
+
+    /// Has the kernel read these bytes at once, and not page by page as they are used.
+    pub fn read_ahead(&self, begin: usize, bytes: usize) {
+        let begin = begin.min(self.bytes) / PAGE * PAGE;
+        let bytes = bytes.min(self.bytes - begin);
+        if bytes > 0 {
+            // SAFETY: the range is within the mapping and begins at a page; the advice changes no byte.
+            let _ = unsafe { madvise(self.begin.byte_add(begin), bytes, Advice::WillNeed) };
+        }
     }
 
     /// Asks for the cache line of a byte: it is there when it is read some lookups later.

@@ -158,6 +158,9 @@ impl Table {
         let (bytes, sums) = self.bytes().split_at(self.sums_begin);
         let found = begin.checked_add(length).and_then(|end| bytes.get(begin..end)).ok_or_else(contradiction)?;
         if !self.options.is_trusted {
+            if self.options.is_random {
+                self.checked.missing(begin, length).for_each(|block| self.bytes().read_ahead(block.start, block.len()));
+            }
             self.checked.check(bytes, sums, begin, length)?;
             if self.checked.is_done() {
                 self.direct.open();

@@ -36,7 +36,7 @@ typedef struct yunti_remote_options {
   uint32_t timeout_ms;         /* longest time for one response; 10,000 */
 } yunti_remote_options;
 
-/* Opens a table at all of its servers: addresses unix:PATH or HOST:PORT, with commas between them. An empty name means
+/* Opens a table at all of its servers: addresses unix:PATH or HOST:PORT, with commas between them. NULL as the name is
  * their only table; `options` may be NULL. */
 yunti_remote_table *yunti_remote_open(const char *name, const char *addresses, const yunti_remote_options *options,
                                       yunti_table_error *error);
@@ -53,6 +53,17 @@ int yunti_remote_column(const yunti_remote_table *table, const char *name);
 const char *yunti_remote_column_name(const yunti_remote_table *table, int column);
 /* Returns the name of the type of a column; NULL if there is no such column. */
 const char *yunti_remote_column_type(const yunti_remote_table *table, int column);
+
+/* Returns the number of servers. */
+int yunti_remote_server_count(const yunti_remote_table *table);
+/* Returns the address of a server, from 0; NULL if there is no such server. */
+const char *yunti_remote_server_address(const yunti_remote_table *table, int server);
+/* Takes one counter of a server. The page for Prometheus has the same name, with its labels. */
+typedef void (*yunti_remote_take_counter)(void *context, const char *name, double value);
+/* Requests the counters of a server as they are now, and gives each to `take`. Returns their number, or -1 if the
+ * server is away or refuses. */
+int yunti_remote_counters(const yunti_remote_table *table, int server, yunti_remote_take_counter take, void *context,
+                          yunti_table_error *error);
 
 /* Returns memory for rows; NULL if there is none. */
 yunti_remote_rows *yunti_remote_rows_new(void);

@@ -31,9 +31,10 @@ namespace yunti {
 // A table of servers. Each has the whole table or a shard of it.
 class RemoteTable {
  public:
-  // Opens a table at all of its servers: unix:PATH or HOST:PORT. An empty name means their only table. Some servers may
-  // be down. Throws Error if no server of a shard answers, or if one refuses.
-  RemoteTable(const std::string& name, const std::vector<std::string>& addresses, const RemoteTableOptions& options = {})
+  // Opens a table at all of its servers: unix:PATH or HOST:PORT. std::nullopt is the name of their only table. Some
+  // servers may be down. Throws Error if no server of a shard answers, or if one refuses.
+  RemoteTable(const std::optional<std::string>& name, const std::vector<std::string>& addresses,
+              const RemoteTableOptions& options = {})
       : name_(name),
         addresses_(addresses),
         options_(options),
@@ -42,7 +43,8 @@ class RemoteTable {
   RemoteTable(const RemoteTable&) = delete;
   RemoteTable& operator=(const RemoteTable&) = delete;
 
-  const std::string& name() const { return name_; }
+  // Returns the name, or nothing for the only table of its servers.
+  const std::optional<std::string>& name() const { return name_; }
   // Returns the number of shards that the keys are divided into.
   uint32_t shard_count() const { return servers_.shards(); }
   // Returns true if a key may have several rows.
@@ -55,7 +57,7 @@ class RemoteTable {
   size_t column(std::string_view name) const {
     for (size_t i = 0; i < columns().size(); ++i)
       if (columns()[i].name == name) return i;
-    throw Error("the rows have no column " + std::string(name) + ": table " + name_ + " of " + addresses_[0]);
+    throw Error("the rows have no column " + std::string(name) + ": table " + name_.value_or("") + " of " + addresses_[0]);
   }
 
   // Looks up a key: an integer or bool, a text, or a TableKey of several columns. Returns its first row; none, which is
@@ -93,6 +95,28 @@ class RemoteTable {
     look_up(false, static_cast<uint32_t>(count), [&](uint32_t i, uint64_t& bits) { return bytes_of(keys[i], bits); },
             [&](uint32_t i, const auto& owner, std::string_view bytes, uint32_t n) { out[i] = first(owner, bytes, n); });
     return static_cast<size_t>(std::count_if(out, out + count, [](const RemoteRow& row) { return bool(row); }));
+  }
+
+  // Returns the addresses of all servers.
+  const std::vector<std::string>& addresses() const { return addresses_; }
+
+  // Requests the counters of the server with this number in addresses(), by a connection of its own. Throws Error if it
+  // is away or refuses.
+  std::map<std::string, double> counters_of(size_t server) const { return servers_.counters(server); }
+
+  // Requests the counters of all servers, one after the other. One that is away has an error in their place.
+  std::vector<ServerCounters> server_counters() const {
+    std::vector<ServerCounters> all;
+    for (size_t server = 0; server < addresses_.size(); ++server) {
+      ServerCounters& one = all.emplace_back();
+      one.address = addresses_[server];
+      try {
+        one.counters = counters_of(server);
+      } catch (const Error& e) {
+        one.error = e.what();
+      }
+    }
+    return all;
   }
 
   // Opens the table again at its servers. Returns null if each of them has the version that it had for this table.
@@ -142,7 +166,7 @@ class RemoteTable {
     lookup.run(take);
   }
 
-  const std::string name_;
+  const std::optional<std::string> name_;
   const std::vector<std::string> addresses_;
   const RemoteTableOptions options_;
   // Its connections serve lookups, which change nothing that a caller sees.

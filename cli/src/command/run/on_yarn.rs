@@ -16,6 +16,7 @@ use yunti_engine::job::spec::file::spec_to_toml;
 use yunti_engine::job::spec::{JobSpec, Mode, OutputTarget, SPLIT_BYTES_DEFAULT};
 use yunti_engine::job::task;
 use yunti_engine::job::{self, Control, InputFormat};
+use yunti_engine::library::settings::TABLE;
 use yunti_engine::operator::ClassSource;
 use yunti_program::part::Part;
 
@@ -106,6 +107,8 @@ pub fn run(
     command.arg("run-job");
     // Hadoop applies its own settings; classes find the others in the job.
     command.args(spec.settings.iter().map(|(key, value)| format!("-D{key}={value}")));
+    // Readers and writers of Java find the tables as native classes do.
+    command.args(spec.tables.iter().map(|(name, path)| format!("-D{TABLE}{name}={}", beside(path).display())));
     if !shipment.code_there.is_empty() {
         command.arg(format!("-D{USER_CODE}={}", shipment.code_there));
     }
@@ -264,10 +267,15 @@ fn check<'s>(spec: &'s JobSpec, formats: Option<&Path>) -> Result<&'s Path> {
     Ok(output)
 }
 
+/// Returns the place of a file in a task's directory.
+fn beside(file: impl AsRef<Path>) -> PathBuf {
+    let file = file.as_ref();
+    Path::new(".").join(file.file_name().unwrap_or(file.as_os_str()))
+}
+
 /// Writes the job file for the tasks: libraries are in the working directory; memory and directories come from the
 /// container.
 fn write_job(spec: &JobSpec, number: usize) -> Result<TempFile> {
-    let beside = |file: &PathBuf| Path::new(".").join(file.file_name().unwrap_or(file.as_os_str()));
     let mut settings = spec.settings.clone();
     if let Some((key, value)) = spec.input_types {
         settings.insert(INPUT_TYPES.into(), format!("{} {}", key.name(), value.name()));

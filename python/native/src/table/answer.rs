@@ -7,10 +7,11 @@
 //! An error is one column with its lines: message, name of the code.
 
 use serde_json::{Value, json};
-use yunti_base::Error;
+use yunti_base::{Error, Result};
 use yunti_table::format::Column;
 use yunti_table::read::Table;
-use yunti_table_serve::client::RemoteTable;
+use yunti_table_remote::address::Address;
+use yunti_table_remote::client::{RemoteTable, ServerReport};
 
 /// Buffers of one column. A list has ends and no values, a record neither; those of their elements and fields follow.
 #[derive(Default)]
@@ -102,6 +103,16 @@ pub fn description_of_servers(table: &RemoteTable) -> Answer {
         "shards": table.shards(),
     });
     Answer::of_bytes(std::iter::once(described.to_string().as_bytes()))
+}
+
+/// Returns the counters of each server as JSON; the error of one that is away.
+pub fn report_of_servers(table: &RemoteTable) -> Answer {
+    let one = |(address, report): (Address, Result<ServerReport>)| match report {
+        Ok(report) => json!({"address": address.to_string(), "counters": report.counters}),
+        Err(e) => json!({"address": address.to_string(), "error": e.to_string()}),
+    };
+    let reports: Vec<Value> = table.report().into_iter().map(one).collect();
+    Answer::of_bytes(std::iter::once(Value::from(reports).to_string().as_bytes()))
 }
 
 fn column(of: &Column) -> Value {

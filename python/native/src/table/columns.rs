@@ -5,7 +5,7 @@ use yunti_base::{Code, Error, Result};
 use yunti_table::format::row::{Layout, damaged, list};
 use yunti_table::format::{Column, Kind};
 use yunti_table::read::{Row, Table};
-use yunti_table_serve::client::RemoteTable;
+use yunti_table_remote::client::RemoteTable;
 
 use super::answer::{Answer, Buffers};
 use super::keys::Keys;

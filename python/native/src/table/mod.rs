@@ -66,6 +66,7 @@ pub extern "C" fn yunti_table_open(
             lock: options & LOCK != 0,
             huge_pages: options & HUGE_PAGES != 0,
             is_trusted: options & TRUSTED != 0,
+            ..Options::default()
         };
         let table = Table::open_with(Path::new(OsStr::from_bytes(view(path, bytes))), options)?;
         let answer = answer::description(&table);

@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 use yunti_base::{Code, Error, Result};
-use yunti_table_serve::address::Address;
-use yunti_table_serve::client::{Options, RemoteTable, time_limit};
-use yunti_table_serve::tls;
+use yunti_table_remote::address::Address;
+use yunti_table_remote::client::{Options, RemoteTable, time_limit};
+use yunti_table_remote::tls;
 
-use super::answer::{Answer, description_of_servers};
+use super::answer::{Answer, description_of_servers, report_of_servers};
 use super::keys::RawKeys;
 use super::{columns, gate};
 use crate::view;
@@ -19,6 +19,7 @@ struct Request {
     name: Option<String>,
     servers: Vec<String>,
     token: String,
+    tls: bool,
     tls_ca: Option<PathBuf>,
     columns: Option<Vec<String>>,
     connect_timeout: f64,
@@ -27,12 +28,14 @@ struct Request {
 
 impl Request {
     fn connect(self) -> Result<RemoteTable> {
+        let has_tls = self.tls || self.tls_ca.is_some();
         let options = Options {
             token: self.token.into_bytes(),
-            tls: self.tls_ca.as_deref().map(tls::client).transpose()?,
+            tls: has_tls.then(|| tls::client(self.tls_ca.as_deref())).transpose()?,
             columns: self.columns,
             connect_timeout: time_limit(self.connect_timeout)?,
             timeout: time_limit(self.timeout)?,
+            ..Options::default()
         };
         let servers = self.servers.iter().map(|text| text.parse()).collect::<Result<Vec<Address>>>()?;
         RemoteTable::connect(self.name.as_deref(), &servers, options)
@@ -59,6 +62,12 @@ pub extern "C" fn yunti_remote_open(
 /// Closes a table of servers.
 #[unsafe(no_mangle)]
 pub extern "C" fn yunti_remote_close(_: Option<Box<RemoteTable>>) {}
+
+/// Returns what each server has now, and its counters, as JSON: a list of an address and counters, or an error.
+#[unsafe(no_mangle)]
+pub extern "C" fn yunti_remote_report(table: &RemoteTable) -> Box<Answer> {
+    gate(|| Ok(report_of_servers(table)))
+}
 
 /// Looks up one key: a column of the bytes of its first row, or of all.
 #[unsafe(no_mangle)]

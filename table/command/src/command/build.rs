@@ -12,6 +12,7 @@ use yunti_program::failure::Outcome;
 use yunti_program::terminal::stdout;
 use yunti_table::builder::text::{self, Format, Request, Wanted};
 use yunti_table::builder::{Duplicates, Gather, Settings, table, write};
+use yunti_table_remote::protocol::opened::SHARDS;
 
 use super::query;
 
@@ -100,7 +101,8 @@ enum Keep {
 /// Parses `2/4`, the second of four.
 pub fn shard(text: &str) -> std::result::Result<(u32, u32), String> {
     let numbers = text.split_once('/').and_then(|(one, all)| Some((one.parse().ok()?, all.parse().ok()?)));
-    numbers.filter(|(one, all)| (1..=*all).contains(one)).ok_or_else(|| "1/4 is the first of four".to_owned())
+    let is_shard = |(one, all): &(u32, u32)| (1..=*all).contains(one) && *all <= SHARDS;
+    numbers.filter(is_shard).ok_or_else(|| "1/4 is the first of four, and 65,536 shards are the most".to_owned())
 }
 
 /// Returns the format that a name says.

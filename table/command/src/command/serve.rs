@@ -4,16 +4,22 @@ use std::net::ToSocketAddrs;
 use std::path::{Path, PathBuf};
 
 use clap::Parser;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use yunti_base::{Cancel, Code, Error, Result};
 use yunti_program::failure::{Failure, Outcome};
 use yunti_program::terminal::{signals, stdout};
 use yunti_table::read::Options;
-use yunti_table_serve::address::Address;
+use yunti_table_remote::address::Address;
+use yunti_table_remote::token;
 use yunti_table_serve::server::{Settings, TableFile, serve};
 use yunti_table_serve::tls;
 
 use super::build::shard;
-use super::servers::token;
+
+/// Descriptors beside those of connections: streams, files that are opened again, pages of counters, refused clients.
+const OTHERS: usize = 100;
+/// Descriptors of a thread: its events, their timer, and what wakes it.
+const THREAD: usize = 4;
 
 #[derive(Parser)]
 pub struct Flags {
@@ -56,7 +62,7 @@ pub struct Flags {
 }
 
 pub fn run(flags: Flags) -> Outcome {
-    let token = flags.token_file.as_deref().map(token).transpose()?;
+    let token = flags.token_file.as_deref().map(token::read).transpose()?;
     if token.is_none() && !flags.without_token {
         flags.listen.iter().try_for_each(is_of_this_machine)?;
     }
@@ -64,7 +70,7 @@ pub fn run(flags: Flags) -> Outcome {
         (Some(certificates), Some(key)) => Some(tls::server(certificates, key)?),
         _ => None,
     };
-    let options = Options { populate: flags.populate, lock: flags.lock, ..Options::default() };
+    let options = Options { populate: flags.populate, lock: flags.lock, is_random: true, ..Options::default() };
     let tables = flags.tables.iter().map(|text| table(text, flags.shard, options)).collect::<Result<Vec<_>>>()?;
     for (at, table) in tables.iter().enumerate() {
         if tables[..at].iter().any(|other| other.name == table.name) {
@@ -73,11 +79,12 @@ pub fn run(flags: Flags) -> Outcome {
         }
     }
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = flags.threads.unwrap_or(2 * processors);
     let settings = Settings {
+        connections: with_descriptors(flags.connections, OTHERS + THREAD * threads + flags.listen.len())?,
         listen: flags.listen,
         metrics: flags.metrics,
-        threads: flags.threads.unwrap_or(2 * processors),
-        connections: flags.connections,
+        threads,
         token,
         tls,
     };
@@ -94,6 +101,28 @@ pub fn run(flags: Flags) -> Outcome {
         }
     })?;
     Ok(())
+}
+
+/// Raises the limit of descriptors for a number of connections, and returns how many it allows.
+fn with_descriptors(connections: usize, others: usize) -> Result<usize> {
+    let limits = getrlimit(Resource::Nofile);
+    let wanted = (connections + others) as u64;
+    let most = limits.maximum.unwrap_or(u64::MAX);
+    if limits.current.is_some_and(|current| current < wanted) {
+        let raised = Rlimit { current: Some(wanted.min(most)), ..limits };
+        setrlimit(Resource::Nofile, raised)
+            .map_err(|e| Error::io(Code::Internal, "cannot raise the limit of descriptors", &e.into()))?;
+    }
+    if most >= wanted {
+        return Ok(connections);
+    }
+    let allowed = (most as usize).saturating_sub(others);
+    let what = format!("the system allows {most} descriptors, enough for {allowed} connections and not {connections}");
+    if allowed == 0 {
+        return Err(Error::new(Code::Usage, what).hint("raise the limit: ulimit -Hn"));
+    }
+    eprintln!("yunti: {what}: raise the limit (ulimit -Hn), or write --connections {allowed}");
+    Ok(allowed)
 }
 
 fn table(text: &str, shard: Option<(u32, u32)>, options: Options) -> Result<TableFile> {

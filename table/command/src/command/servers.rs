@@ -1,12 +1,12 @@
 //! Flags of commands that read the tables of servers.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
-use yunti_base::{Code, Error, Result};
-use yunti_table_serve::address::Address;
-use yunti_table_serve::client::{Options, RemoteTable, time_limit};
-use yunti_table_serve::tls;
+use yunti_base::Result;
+use yunti_table_remote::address::Address;
+use yunti_table_remote::client::{Options, RemoteTable, ServerReport, report, time_limit};
+use yunti_table_remote::{tls, token};
 
 #[derive(Args)]
 pub struct ServerFlags {
@@ -16,6 +16,9 @@ pub struct ServerFlags {
     /// File with the token of the servers
     #[arg(long, value_name = "FILE", requires = "server")]
     token_file: Option<PathBuf>,
+    /// TLS on TCP, with the authorities that the system trusts
+    #[arg(long, requires = "server")]
+    tls: bool,
     /// TLS on TCP, with the certificates of authorities in this file (PEM)
     #[arg(long, value_name = "FILE", requires = "server")]
     tls_ca: Option<PathBuf>,
@@ -31,24 +34,21 @@ impl ServerFlags {
 
     /// Opens the table of this name at the servers.
     pub fn connect(&self, name: &str, columns: Option<Vec<String>>) -> Result<RemoteTable> {
-        let options = Options {
-            token: self.token_file.as_deref().map(token).transpose()?.unwrap_or_default(),
-            tls: self.tls_ca.as_deref().map(tls::client).transpose()?,
-            columns,
+        RemoteTable::connect(Some(name), &self.server, Options { columns, ..self.options()? })
+    }
+
+    /// Returns what each server has, and its counters.
+    pub fn report(&self, name: &str) -> Result<Vec<(Address, Result<ServerReport>)>> {
+        Ok(report(Some(name), &self.server, &self.options()?))
+    }
+
+    fn options(&self) -> Result<Options> {
+        let has_tls = self.tls || self.tls_ca.is_some();
+        Ok(Options {
+            token: self.token_file.as_deref().map(token::read).transpose()?.unwrap_or_default(),
+            tls: has_tls.then(|| tls::client(self.tls_ca.as_deref())).transpose()?,
             timeout: time_limit(self.timeout).map_err(|e| e.within("--timeout"))?,
             ..Options::default()
-        };
-        RemoteTable::connect(Some(name), &self.server, options)
+        })
     }
-}
-
-/// Reads a token: the file without the space around it.
-pub fn token(path: &Path) -> Result<Vec<u8>> {
-    let at_path = |e: Error| e.at_path(path.to_string_lossy());
-    let read = std::fs::read(path).map_err(|e| at_path(Error::io(Code::Usage, "cannot read the token", &e)))?;
-    let token = read.trim_ascii();
-    if token.is_empty() || token.len() > 4096 {
-        return Err(at_path(Error::new(Code::Usage, "a token has 1 to 4,096 bytes")));
-    }
-    Ok(token.to_vec())
 }

@@ -1,6 +1,7 @@
 //! Bytes of one connection: requests in, responses out, with a limit on what waits for the client.
 
 use std::io::{self, ErrorKind, Read, Write};
+use std::net::Shutdown;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
@@ -10,9 +11,9 @@ use mio::{Interest, Registry, Token};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
 use super::session::{Session, Shared, append_refusal};
-use crate::protocol::frame;
-use crate::protocol::input::Input;
-use crate::protocol::refusal::{Reason, Refusal};
+use yunti_table_remote::protocol::frame;
+use yunti_table_remote::protocol::input::Input;
+use yunti_table_remote::protocol::refusal::{Reason, Refusal};
 
 /// Bytes of responses that may wait for a client; requests behind them are not read.
 const WAITING: usize = 4 << 20;
@@ -43,6 +44,14 @@ pub enum Next {
     Closed,
 }
 
+/// Memory that the connections of a worker use in turn: an idle one keeps none, and one that waits for its client what
+/// is not done yet.
+#[derive(Default)]
+pub struct Buffers {
+    input: Input,
+    output: Vec<u8>,
+}
+
 pub struct Connection {
     channel: Channel,
     session: Session,
@@ -51,7 +60,12 @@ pub struct Connection {
     /// Bytes of the output that are sent.
     sent: usize,
     since: Instant,
+    /// The last response is in the output.
     is_ending: bool,
+    /// It has been sent, and the client knows that no other comes.
+    is_shut: bool,
+    /// One more than the server may have.
+    pub is_refused: bool,
 }
 
 impl Connection {
@@ -71,7 +85,17 @@ impl Connection {
             sent: 0,
             since: Instant::now(),
             is_ending: false,
+            is_shut: false,
+            is_refused: false,
         })
+    }
+
+    /// Makes a connection whose only response says why it is refused.
+    pub fn refused(socket: Socket, tls: Option<&Arc<ServerConfig>>, shared: &Shared) -> Option<Connection> {
+        let mut connection = Connection::new(socket, tls)?;
+        let why = Refusal::new(Reason::Full, "the server has as many connections as it may have");
+        append_refusal(shared, 0, &why, &mut connection.output);
+        Some(Connection { is_ending: true, is_refused: true, ..connection })
     }
 
     pub fn register(&mut self, registry: &Registry, token: Token) -> io::Result<()> {
@@ -86,24 +110,27 @@ impl Connection {
         }
     }
 
-    /// Returns true if the client has not said hello in time.
+    /// Returns true if the client has not said hello in time, or stays although it has its last response.
     pub fn is_late(&self) -> bool {
-        !self.session.is_known && self.since.elapsed() > HELLO
-    }
-
-    /// Refuses the connection and sends why, as far as the socket takes it at once.
-    pub fn refuse(mut self, shared: &Shared, why: &str) {
-        append_refusal(shared, 0, &Refusal::new(Reason::Full, why), &mut self.output);
-        let _ = self.send(shared);
+        (!self.session.is_known || self.is_ending) && self.since.elapsed() > HELLO
     }
 
     /// Reads, answers and sends as far as the socket allows.
-    pub fn turn(&mut self, shared: &Shared) -> Next {
-        match self.work(shared) {
+    pub fn turn(&mut self, shared: &Shared, buffers: &mut Buffers) -> Next {
+        self.input.borrow(&mut buffers.input);
+        if self.output.is_empty() {
+            self.output = std::mem::take(&mut buffers.output);
+        }
+        let next = match self.work(shared) {
             Ok(next) => next,
             Err(e) if e.kind() == ErrorKind::WouldBlock => Next::Event,
             Err(_) => Next::Closed,
+        };
+        self.input.give_back(&mut buffers.input);
+        if self.output.is_empty() {
+            buffers.output = std::mem::take(&mut self.output);
         }
+        next
     }
 
     fn work(&mut self, shared: &Shared) -> io::Result<Next> {
@@ -116,7 +143,7 @@ impl Connection {
                 Err(e) => return Err(e),
             };
             if self.is_ending {
-                return Ok(if is_sent { Next::Closed } else { Next::Event });
+                return if is_sent { self.drain() } else { Ok(Next::Event) };
             }
             if self.output.len() - self.sent > WAITING {
                 return Ok(Next::Event);
@@ -145,6 +172,22 @@ impl Connection {
         }
     }
 
+    /// Reads what a client sends before it has its last response. If that were left, the system would report a broken
+    /// connection to the client, and the response would be lost.
+    fn drain(&mut self) -> io::Result<Next> {
+        if !self.is_shut {
+            self.is_shut = true;
+            self.channel.shut()?;
+        }
+        let mut drained = self.input.received().len();
+        while drained <= TURN {
+            let count = self.input.received().len();
+            self.input.take(count);
+            drained += self.input.read(&mut self.channel)?;
+        }
+        Ok(Next::Closed)
+    }
+
     fn send(&mut self, shared: &Shared) -> io::Result<()> {
         if self.sent > WAITING {
             self.output.drain(..self.sent);
@@ -165,6 +208,29 @@ impl Connection {
         self.sent = 0;
         self.output.shrink_to(KEPT);
         self.channel.flush()
+    }
+}
+
+impl Channel {
+    /// Ends the direction to the client.
+    fn shut(&mut self) -> io::Result<()> {
+        match self {
+            Channel::Plain(socket) => socket.shut(),
+            Channel::Tls(tls) => {
+                tls.conn.send_close_notify();
+                tls.flush()?;
+                tls.sock.shut()
+            }
+        }
+    }
+}
+
+impl Socket {
+    fn shut(&self) -> io::Result<()> {
+        match self {
+            Socket::Tcp(socket) => socket.shutdown(Shutdown::Write),
+            Socket::Unix(socket) => socket.shutdown(Shutdown::Write),
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use yunti_table::format::schema::{Column, Kind};
 use yunti_table::read::Row;
 
 use super::served::Version;
-use crate::protocol::opened::Opened;
+use yunti_table_remote::protocol::opened::Opened;
 
 /// Columns that a client wants of a version of a table.
 pub struct Handle {

@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{TcpListener as StdTcpListener, TcpStream as StdTcpStream};
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileTypeExt;
 use std::os::unix::net::{UnixListener as StdUnixListener, UnixStream as StdUnixStream};
 use std::path::{Path, PathBuf};
@@ -15,15 +16,17 @@ use mio::{Events, Interest, Poll, Token};
 use yunti_base::cancel::Cancel;
 use yunti_base::{Code, Error, Result};
 
-use super::connection::{Connection, Socket};
+use super::connection::Socket;
 use super::metrics::Metrics;
 use super::session::Shared;
 use super::worker::Worker;
 use super::{Served, Settings};
-use crate::address::Address;
+use yunti_table_remote::address::Address;
 
 /// Time between two looks at the files, which may have been replaced, and at the end of the server.
 const LOOK: Duration = Duration::from_millis(500);
+/// Refused connections at a time. Others wait in the queue of the system until these have taken their answers.
+const REFUSED: u64 = 64;
 /// Longest time for a request of the page with counters.
 const PAGE: Duration = Duration::from_secs(2);
 
@@ -59,23 +62,24 @@ pub fn run(
         }
         // All of them: an event is not repeated if the process had no descriptor for the connection.
         for (place, listener) in sockets.iter().enumerate() {
-            while let Some(socket) = listener.accept() {
-                if place >= served.len() {
+            let is_page = place >= served.len();
+            loop {
+                let is_full = shared.metrics.connections_open.load(Relaxed) >= settings.connections as u64;
+                if !is_page && is_full && shared.metrics.refused_open.load(Relaxed) >= REFUSED {
+                    break;
+                }
+                let Some(socket) = listener.accept() else { break };
+                if is_page {
                     let shared = shared.clone();
                     let _ = std::thread::Builder::new().spawn(move || answer_page(socket, &shared));
                     continue;
                 }
-                let is_full = shared.metrics.connections_open.load(Relaxed) >= settings.connections as u64;
                 shared.metrics.connections.fetch_add(1, Relaxed);
                 if is_full {
                     shared.metrics.connections_refused.fetch_add(1, Relaxed);
-                    if let Some(connection) = Connection::new(socket, None) {
-                        connection.refuse(&shared, "the server has as many connections as it may have");
-                    }
-                    continue;
                 }
-                shared.metrics.connections_open.fetch_add(1, Relaxed);
-                workers[next].take(socket);
+                shared.metrics.of(is_full).fetch_add(1, Relaxed);
+                workers[next].take(socket, is_full);
                 next = (next + 1) % workers.len();
             }
         }
@@ -102,25 +106,14 @@ fn refresh(shared: &Shared) {
 
 /// Answers a request of HTTP for the page with counters.
 fn answer_page(socket: Socket, shared: &Shared) {
-    match socket {
-        Socket::Tcp(socket) => {
-            let socket = StdTcpStream::from(socket);
-            let _ = socket.set_nonblocking(false);
-            let _ = socket.set_read_timeout(Some(PAGE));
-            let _ = socket.set_write_timeout(Some(PAGE));
-            page(socket, shared);
-        }
-        Socket::Unix(socket) => {
-            let socket = StdUnixStream::from(socket);
-            let _ = socket.set_nonblocking(false);
-            let _ = socket.set_read_timeout(Some(PAGE));
-            let _ = socket.set_write_timeout(Some(PAGE));
-            page(socket, shared);
-        }
-    }
-}
-
-fn page(mut socket: impl Read + Write, shared: &Shared) {
+    // A stream of TCP over the descriptor sets the options of any socket, and reads and writes it.
+    let mut socket = StdTcpStream::from(match socket {
+        Socket::Tcp(socket) => OwnedFd::from(socket),
+        Socket::Unix(socket) => OwnedFd::from(socket),
+    });
+    let _ = socket.set_nonblocking(false);
+    let _ = socket.set_read_timeout(Some(PAGE));
+    let _ = socket.set_write_timeout(Some(PAGE));
     let (mut request, mut part) = (Vec::new(), [0; 1024]);
     while request.len() < 8192 && !request.windows(4).any(|end| end == b"\r\n\r\n") {
         match socket.read(&mut part) {

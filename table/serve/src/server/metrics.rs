@@ -14,6 +14,8 @@ pub struct Metrics {
     pub connections: AtomicU64,
     pub connections_open: AtomicU64,
     pub connections_refused: AtomicU64,
+    /// Refused connections whose clients have not left yet.
+    pub refused_open: AtomicU64,
     pub requests: AtomicU64,
     pub errors: AtomicU64,
     pub keys: AtomicU64,
@@ -27,6 +29,11 @@ pub struct Metrics {
 }
 
 impl Metrics {
+    /// Returns the number of open connections, or of refused ones.
+    pub fn of(&self, is_refused: bool) -> &AtomicU64 {
+        if is_refused { &self.refused_open } else { &self.connections_open }
+    }
+
     /// Counts the time of one request for rows.
     pub fn took(&self, time: Duration) {
         let place = BOUNDS.iter().position(|bound| time <= Duration::from_micros(*bound)).unwrap_or(BOUNDS.len());

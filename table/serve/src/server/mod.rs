@@ -26,8 +26,8 @@ use yunti_base::Result;
 use yunti_base::cancel::Cancel;
 use yunti_table::read::Options;
 
-use crate::address::Address;
 pub use served::Served;
+use yunti_table_remote::address::Address;
 
 /// How a server runs.
 pub struct Settings {

@@ -11,10 +11,10 @@ use yunti_table::read::Rows;
 use super::handle::Handle;
 use super::metrics::Metrics;
 use super::served::Served;
-use crate::protocol::frame::{self, Frame};
-use crate::protocol::parts::{Parts, put_string};
-use crate::protocol::refusal::{Reason, Refusal};
-use crate::protocol::{ALL_COLUMNS, ALL_ROWS, MAGIC, VERSION, kind};
+use yunti_table_remote::protocol::frame::{self, Frame};
+use yunti_table_remote::protocol::parts::{Parts, put_string};
+use yunti_table_remote::protocol::refusal::{Reason, Refusal};
+use yunti_table_remote::protocol::{ALL_COLUMNS, ALL_ROWS, MAGIC, VERSION, kind};
 
 /// Most handles of a connection: each keeps a version of a table mapped.
 const HANDLES: usize = 1024;
@@ -106,7 +106,11 @@ impl Session {
         }
         let Some(table) = shared.tables.iter().find(|table| table.name == name) else {
             let names: Vec<&str> = shared.tables.iter().map(|table| table.name.as_str()).collect();
-            let what = format!("there is no table {name}; the server has {}", names.join(", "));
+            let names = names.join(", ");
+            let what = match name.as_str() {
+                "" => format!("the name of the table is empty; the server has {names}"),
+                name => format!("there is no table {name}; the server has {names}"),
+            };
             return Err(Refusal::new(Reason::NoSuchTable, what));
         };
         if self.handles.len() >= HANDLES {

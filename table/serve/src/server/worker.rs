@@ -11,7 +11,7 @@ use mio::{Events, Poll, Token, Waker};
 use rustls::ServerConfig;
 use yunti_base::cancel::Cancel;
 
-use super::connection::{Connection, Next, Socket};
+use super::connection::{Buffers, Connection, Next, Socket};
 use super::session::Shared;
 
 const WAKE: Token = Token(usize::MAX);
@@ -21,7 +21,7 @@ const WAIT: Duration = Duration::from_millis(500);
 
 /// A worker that runs, seen by the thread that accepts connections.
 pub struct Worker {
-    fresh: Sender<Socket>,
+    fresh: Sender<(Socket, bool)>,
     waker: Waker,
     thread: JoinHandle<()>,
 }
@@ -31,14 +31,22 @@ impl Worker {
         let poll = Poll::new()?;
         let waker = Waker::new(poll.registry(), WAKE)?;
         let (fresh, arrived) = channel();
-        let state = State { poll, arrived, shared, tls, connections: Vec::new(), free: Vec::new() };
+        let state = State {
+            poll,
+            arrived,
+            shared,
+            tls,
+            buffers: Buffers::default(),
+            connections: Vec::new(),
+            free: Vec::new(),
+        };
         let thread = std::thread::Builder::new().name("table-worker".into()).spawn(move || state.run(&cancel))?;
         Ok(Worker { fresh, waker, thread })
     }
 
-    /// Hands a connection to the worker.
-    pub fn take(&self, socket: Socket) {
-        if self.fresh.send(socket).is_ok() {
+    /// Hands a connection to the worker, to be answered or refused.
+    pub fn take(&self, socket: Socket, is_refused: bool) {
+        if self.fresh.send((socket, is_refused)).is_ok() {
             let _ = self.waker.wake();
         }
     }
@@ -52,9 +60,10 @@ impl Worker {
 
 struct State {
     poll: Poll,
-    arrived: Receiver<Socket>,
+    arrived: Receiver<(Socket, bool)>,
     shared: Arc<Shared>,
     tls: Option<Arc<ServerConfig>>,
+    buffers: Buffers,
     connections: Vec<Option<Connection>>,
     free: Vec<usize>,
 }
@@ -95,19 +104,23 @@ impl State {
         for place in 0..self.connections.len() {
             self.turn(place);
         }
-        let open = self.connections.iter().flatten().count();
-        self.shared.metrics.connections_open.fetch_sub(open as u64, Relaxed);
+        (0..self.connections.len()).for_each(|place| self.close(place));
     }
 
     fn add_arrived(&mut self, ready: &mut Vec<usize>) {
-        while let Ok(socket) = self.arrived.try_recv() {
-            let added = Connection::new(socket, self.tls.as_ref()).and_then(|mut connection| {
+        while let Ok((socket, is_refused)) = self.arrived.try_recv() {
+            let tls = self.tls.as_ref();
+            let made = match is_refused {
+                true => Connection::refused(socket, tls, &self.shared),
+                false => Connection::new(socket, tls),
+            };
+            let added = made.and_then(|mut connection| {
                 let place = self.free.last().copied().unwrap_or(self.connections.len());
                 connection.register(self.poll.registry(), Token(place)).ok()?;
                 Some((place, connection))
             });
             let Some((place, connection)) = added else {
-                self.shared.metrics.connections_open.fetch_sub(1, Relaxed);
+                self.shared.metrics.of(is_refused).fetch_sub(1, Relaxed);
                 continue;
             };
             if self.free.pop().is_none() {
@@ -120,7 +133,7 @@ impl State {
 
     fn turn(&mut self, place: usize) -> Next {
         let Some(connection) = self.connections.get_mut(place).and_then(Option::as_mut) else { return Next::Event };
-        let next = connection.turn(&self.shared);
+        let next = connection.turn(&self.shared, &mut self.buffers);
         if next == Next::Closed {
             self.close(place);
         }
@@ -128,9 +141,9 @@ impl State {
     }
 
     fn close(&mut self, place: usize) {
-        self.connections[place] = None;
+        let Some(connection) = self.connections[place].take() else { return };
         self.free.push(place);
-        self.shared.metrics.connections_open.fetch_sub(1, Relaxed);
+        self.shared.metrics.of(connection.is_refused).fetch_sub(1, Relaxed);
     }
 
     fn close_late(&mut self) {

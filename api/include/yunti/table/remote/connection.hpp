@@ -13,12 +13,15 @@ namespace detail {
 
 // Parts of a table's client that all connections use.
 struct Client {
-  // Name of the table; empty for the only table of the servers.
-  std::string name;
+  // Name of the table; none for the only table of the servers.
+  std::optional<std::string> name;
   RemoteTableOptions options;
   TlsContext tls;
 
-  Client(std::string table, const RemoteTableOptions& of) : name(std::move(table)), options(of), tls(options) {
+  Client(std::optional<std::string> table, const RemoteTableOptions& of)
+      : name(std::move(table)), options(of), tls(options) {
+    if (name && name->empty())
+      throw Error("the name of the table is empty: name one that the servers have, or give std::nullopt for their only one");
     if (options.timeout.count() <= 0 || options.connect_timeout.count() <= 0)
       throw Error("a timeout of a RemoteTable must be above 0");
     if (options.columns.size() >= UINT16_MAX) throw Error("a RemoteTable has at most 65,534 columns");
@@ -75,6 +78,12 @@ class Connection {
     return payload;
   }
 
+  // Requests the counters of the server.
+  std::map<std::string, double> counters() {
+    const Payload page = ask(Message::Metrics, {});
+    return understood([&] { return read_counters({page.bytes.get(), page.size}); });
+  }
+
   // Returns what a reader of a response returns. The reader's errors mean that it is no response.
   template <class Read>
   std::invoke_result_t<Read> understood(Read read) const {
@@ -121,7 +130,7 @@ class Connection {
       }
       parts.finish();
     });
-    if (!client_.name.empty()) return client_.name;
+    if (client_.name) return *client_.name;
     if (count == 1) return last;
     throw Refused(Refused::no_table, "the table server " + address().text() + " has " + std::to_string(count) +
                                          " tables: give the name of one: " + one_line(names));

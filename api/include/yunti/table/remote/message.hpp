@@ -1,6 +1,11 @@
 // Messages of docs/formats/table-protocol.md: frames, numbers and strings, and what a server says of a table.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <algorithm>
+#include <locale>
+#include <map>
+#include <sstream>
+
 #include "../key.hpp"
 #include "failure.hpp"
 
@@ -11,7 +16,7 @@ namespace detail {
 constexpr uint16_t protocol_version = 2;
 
 // Kinds of frames.
-enum class Message : uint8_t { Error, Hello, Open, Get };
+enum class Message : uint8_t { Error, Hello, Open, Get, Metrics };
 
 // Bytes behind the length of a frame.
 constexpr uint32_t frame_bytes_min = 5, frame_bytes_max = 1 << 24;
@@ -79,6 +84,24 @@ struct Parts {
   }
 };
 
+// Reads a page of counters for Prometheus: `name{labels} value` in a line, and comments that begin with #.
+inline std::map<std::string, double> read_counters(std::string_view page) {
+  std::map<std::string, double> counters;
+  for (size_t at = 0, end; at < page.size(); at = end + 1) {
+    end = std::min(page.find('\n', at), page.size());
+    const std::string_view line = page.substr(at, end - at);
+    if (line.empty() || line.front() == '#') continue;
+    const size_t space = std::min(line.rfind(' '), line.size());
+    // A program's locale may have another point.
+    std::istringstream number{std::string(line.substr(std::min(space + 1, line.size())))};
+    number.imbue(std::locale::classic());
+    double value = 0;
+    if (!(number >> value) || !number.eof()) damaged("its counters are no page for Prometheus");
+    counters[std::string(line.substr(0, space))] = value;
+  }
+  return counters;
+}
+
 // Columns of a table as servers send them: those of the key alone, and those of rows.
 struct RemoteSchema {
   Fields key, row;
@@ -88,12 +111,16 @@ struct RemoteSchema {
 struct Opened {
   // Most columns of all depths: a hostile response would take more memory than its frame.
   static constexpr uint64_t columns_max = UINT16_MAX;
+  // Most shards. A client looks for a server of each, and has an entry for each in every lookup.
+  static constexpr uint32_t shards_max = 1 << 16;
 
   uint32_t handle = 0;
   uint64_t version = 0;
   // Number of the server's shard, from 1, and of all shards.
   uint32_t shard = 1, shards = 1;
   bool has_lists = false;
+  // True if the server's file has the keys of all shards.
+  bool is_whole = false;
   // Bytes of all columns: equal if the columns are.
   std::string schema;
 
@@ -106,8 +133,10 @@ struct Opened {
     parts.number<uint64_t>();
     shard = parts.number<uint32_t>();
     shards = parts.number<uint32_t>();
-    has_lists = (parts.number<uint8_t>() & 1) != 0;
-    if (shard == 0 || shard > shards) damaged("its shard is none");
+    const auto flags = parts.number<uint8_t>();
+    has_lists = (flags & 1) != 0;
+    is_whole = (flags & 2) != 0 || shards == 1;
+    if (shard == 0 || shard > shards || shards > shards_max) damaged("its shard is none");
     schema.assign(parts.p, parts.left());
   }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <chrono>
+#include <map>
 #include <vector>
 
 #include "../../error.hpp"
@@ -25,6 +26,14 @@ struct RemoteTableOptions {
   std::string tls_ca;
 
   bool has_tls() const { return tls || !tls_ca.empty(); }
+};
+
+// Counters of a server as they are now, by the names of its page for Prometheus, with their labels.
+struct ServerCounters {
+  std::string address;
+  std::map<std::string, double> counters;
+  // Why there are no counters: the server is away, or refuses. Empty if there are.
+  std::string error;
 };
 
 namespace table {

@@ -21,7 +21,7 @@ struct UsedConnection {
 class Servers {
  public:
   // Opens the table at all servers. Some may be down, but each shard needs one.
-  Servers(const std::string& name, const std::vector<std::string>& addresses, const RemoteTableOptions& options)
+  Servers(const std::optional<std::string>& name, const std::vector<std::string>& addresses, const RemoteTableOptions& options)
       : client_(name, options) {
     std::string last;
     for (const std::string& text : addresses) all_.push_back(std::make_unique<Server>(Address(text)));
@@ -36,8 +36,8 @@ class Servers {
     }
     if (schema_ == nullptr) throw Error(last);
     for (uint32_t shard = 0; shard < shards_; ++shard) {
-      const auto is_of_shard = [&](const auto& server) { return server->is_reached && has(*server, shard); };
-      if (std::any_of(all_.begin(), all_.end(), is_of_shard)) continue;
+      const auto has_it = [&](const auto& server) { return server->has(shard, shards_); };
+      if (std::any_of(all_.begin(), all_.end(), has_it)) continue;
       throw Error("no server has the shard " + std::to_string(shard + 1) + " of " + std::to_string(shards_) + ": " +
                   (last.empty() ? "give its address too" : last));
     }
@@ -56,6 +56,11 @@ class Servers {
     return schema_text_ != other.schema_text_ || shards_ != other.shards_;
   }
 
+  // Requests the counters of a server by a connection of its own.
+  std::map<std::string, double> counters(size_t place) const {
+    return Connection(client_, all_.at(place)->address).counters();
+  }
+
   // Returns the servers to try for a shard, in this order: servers of the shard, of the whole table, servers that were
   // never reached, servers that failed lately. Each call begins at another one.
   std::vector<size_t> replicas(uint32_t shard) const {
@@ -65,8 +70,8 @@ class Servers {
       const size_t place = (i + turn) % all_.size();
       const Server& server = *all_[place];
       const std::lock_guard<std::mutex> lock(server.mutex);
-      if (server.is_reached && !has(server, shard)) continue;
-      const int kind = !server.is_reached ? 2 : server.shards == 1 ? 1 : 0;
+      if (server.is_reached && !server.has(shard, shards_)) continue;
+      const int kind = !server.is_reached ? 2 : server.is_of(shard, shards_) ? 0 : 1;
       const bool has_failed = server.failed && Clock::now() - *server.failed < last_after;
       ranked.emplace_back(has_failed ? 3 + kind : kind, place);
     }
@@ -90,12 +95,13 @@ class Servers {
     auto fresh = std::make_unique<Connection>(client_, server.address);
     const Opened& opened = fresh->opened();
     need_schema(*fresh);
-    const bool is_of_shard = opened.shards == 1 || (opened.shards == shards_ && opened.shard == shard + 1);
+    bool has_it = false;
     {
       const std::lock_guard<std::mutex> lock(server.mutex);
-      learn(server, opened);
+      server.learn(opened);
+      has_it = server.has(shard, shards_);
     }
-    if (is_of_shard) return {std::move(fresh), false};
+    if (has_it) return {std::move(fresh), false};
     give_back(place, std::move(fresh));
     return {};
   }
@@ -125,8 +131,8 @@ class Servers {
   struct Server {
     const Address address;
     mutable std::mutex mutex;
-    // Shard, from 1, as the server had it last.
-    bool is_reached = false;
+    // Shard, from 1, as the server had it last. A server whose file is whole stands in for the other shards.
+    bool is_reached = false, is_whole = false;
     uint32_t shard = 0, shards = 0;
     std::optional<uint64_t> version;
     std::optional<Clock::time_point> failed;
@@ -134,23 +140,25 @@ class Servers {
 
     explicit Server(Address of) : address(std::move(of)) {}
 
+    // Returns true if this is the server's own shard, from 0, of a number of them.
+    bool is_of(uint32_t number, uint32_t of) const { return is_reached && shards == of && shard == number + 1; }
+    // Returns true if the server has the keys of a shard: its own, or any in a whole file.
+    bool has(uint32_t number, uint32_t of) const { return is_whole || is_of(number, of); }
+
+    void learn(const Opened& opened) {
+      is_reached = true;
+      is_whole = opened.is_whole;
+      shard = opened.shard;
+      shards = opened.shards;
+      // The first one, which differ() compares.
+      if (!version) version = opened.version;
+    }
+
     std::optional<uint64_t> first_version() const {
       const std::lock_guard<std::mutex> lock(mutex);
       return version;
     }
   };
-
-  bool has(const Server& server, uint32_t shard) const {
-    return server.shards == 1 || (server.shards == shards_ && server.shard == shard + 1);
-  }
-
-  static void learn(Server& server, const Opened& opened) {
-    server.is_reached = true;
-    server.shard = opened.shard;
-    server.shards = opened.shards;
-    // The first one, which differ() compares.
-    if (!server.version) server.version = opened.version;
-  }
 
   void add(Server& server, std::unique_ptr<Connection> connection) {
     const Opened& opened = connection->opened();
@@ -166,7 +174,7 @@ class Servers {
     shards_ = std::max(shards_, opened.shards);
     // The file of a shard says nothing of the keys of others.
     has_lists_ = has_lists_ || opened.has_lists;
-    learn(server, opened);
+    server.learn(opened);
     server.idle.push_back(std::move(connection));
   }
 

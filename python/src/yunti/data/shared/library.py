@@ -79,6 +79,7 @@ def _declare(found: Any) -> None:
         ("close", [_ADDRESS], None),
         ("get", [_ADDRESS, ctypes.c_char_p, _SIZE, ctypes.c_bool], answer),
         ("get_batch", [_ADDRESS, keys, _ADDRESS, _SIZE], answer),
+        ("report", [_ADDRESS], answer),
     ):
         _declare_one(found, "yunti_remote_" + name, arguments, result)
 

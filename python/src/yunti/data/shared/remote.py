@@ -9,8 +9,9 @@ import array
 import ctypes
 import json
 import os
-from typing import Any, Dict, List, Optional, Sequence, Union
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Union
 
+from .closeable import Closeable
 from .columns import TableColumns
 from .keys import KeyColumns
 from .library import Answer, Handle, functions
@@ -18,7 +19,15 @@ from .row import Field, Layout, Row
 from .table import TableColumn
 
 
-class RemoteTable:
+class ServerCounters(NamedTuple):
+    """Counters of one server, by the names that its page for Prometheus has. `error` says why there are none."""
+
+    address: str
+    counters: Dict[str, float]
+    error: Optional[str]
+
+
+class RemoteTable(Closeable[Handle]):
     """A table that servers have, each the whole or a shard of it.
 
     `table[key]` is the row of a key, a mapping of column names to values. Keys of several columns are tuples. A lookup
@@ -30,19 +39,21 @@ class RemoteTable:
 
     def __init__(self, name: Optional[str], servers: Union[str, Sequence[str]], token: str = "",
                  tls_ca: Optional[Union[str, "os.PathLike[str]"]] = None, columns: Optional[Sequence[str]] = None,
-                 connect_timeout: float = 3.0, timeout: float = 10.0) -> None:
+                 connect_timeout: float = 3.0, timeout: float = 10.0, tls: bool = False) -> None:
         self.name = name
         self.servers = [servers] if isinstance(servers, str) else list(servers)
         if isinstance(columns, str):
             raise TypeError("columns is a list of names")
         request = json.dumps({
             "name": name, "servers": self.servers, "token": token, "timeout": timeout, "connect_timeout": connect_timeout,
-            "tls_ca": None if tls_ca is None else os.fspath(tls_ca), "columns": None if columns is None else list(columns),
+            "tls": tls, "tls_ca": None if tls_ca is None else os.fspath(tls_ca),
+            "columns": None if columns is None else list(columns),
         }).encode()
         address = ctypes.c_void_p()
         answer = Answer(functions().yunti_remote_open(request, len(request), ctypes.byref(address)))
         described: Dict[str, Any] = json.loads(answer.items(0)[0])
-        self._handle: Optional[Handle] = Handle(address.value or 0, functions().yunti_remote_close)
+        place = f"{name or 'the only one'} at {', '.join(self.servers)}"
+        super().__init__(place, Handle(address.value or 0, functions().yunti_remote_close))
         self._fields = tuple(Field.of(column) for column in described["columns"])
         self._key = tuple(Field.of(column) for column in described["key"])
         self._layout = Layout(self._fields)
@@ -52,34 +63,19 @@ class RemoteTable:
     @classmethod
     def connect(cls, name: Optional[str], servers: Union[str, Sequence[str]], token: str = "",
                 tls_ca: Optional[Union[str, "os.PathLike[str]"]] = None, columns: Optional[Sequence[str]] = None,
-                connect_timeout: float = 3.0, timeout: float = 10.0) -> "RemoteTable":
+                connect_timeout: float = 3.0, timeout: float = 10.0, tls: bool = False) -> "RemoteTable":
         """Opens a table by its name; with None, the only one that the servers have.
 
-        `servers` are addresses: `unix:PATH` or `HOST:PORT`. `tls_ca` is a file with certificates of authorities (PEM),
-        for TLS on TCP. `columns` are those of rows, all without it. Times are in seconds.
+        `servers` are addresses: `unix:PATH` or `HOST:PORT`. `tls` is TLS on TCP, with the authorities that the system
+        trusts; `tls_ca` is TLS with those of this file (PEM). `columns` are those of rows, all without it. Times are in seconds.
         """
-        return cls(name, servers, token, tls_ca, columns, connect_timeout, timeout)
-
-    def _open(self) -> Handle:
-        if self._handle is None:
-            raise ValueError(f"the table is closed: {self.name}")
-        return self._handle
-
-    def close(self) -> None:
-        """Closes the connections. Rows and columns stay valid."""
-        self._handle = None
-
-    def __enter__(self) -> "RemoteTable":
-        return self
-
-    def __exit__(self, *_: Any) -> None:
-        self.close()
+        return cls(name, servers, token, tls_ca, columns, connect_timeout, timeout, tls)
 
     def __repr__(self) -> str:
-        if self._handle is None:
-            return f"<closed table {self.name}>"
+        if self._state is None:
+            return f"<closed table {self._place}>"
         columns = ", ".join(f"{field.name}:{field.type}" for field in self._fields)
-        return f"<table {self.name} at {', '.join(self.servers)}: {columns}>"
+        return f"<table {self._place}: {columns}>"
 
     @property
     def columns(self) -> List[str]:
@@ -134,4 +130,13 @@ class RemoteTable:
         return TableColumns(Answer(found), [self._fields[n] for n in numbers], has_found=True)
 
 
-__all__ = ["RemoteTable"]
+    def server_counters(self) -> List[ServerCounters]:
+        """Returns the counters that each server has now, in the order of `servers`. It requests all at the same time.
+
+        A server that is away, or refuses, has no counters and an `error`.
+        """
+        reports = json.loads(Answer(functions().yunti_remote_report(self._open().address)).items(0)[0])
+        return [ServerCounters(one["address"], one.get("counters", {}), one.get("error")) for one in reports]
+
+
+__all__ = ["RemoteTable", "ServerCounters"]

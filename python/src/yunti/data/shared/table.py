@@ -11,6 +11,7 @@ import json
 import os
 from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple, Union
 
+from .closeable import Closeable
 from .columns import TableColumns
 from .keys import KeyColumns
 from .library import Answer, Handle, RawRow, functions
@@ -69,7 +70,7 @@ def _opened(answer: Answer, address: Any) -> _OpenTable:
     return _OpenTable(handle, json.loads(answer.items(0)[0]))
 
 
-class SharedTable:
+class SharedTable(Closeable[_OpenTable]):
     """A shared table, open for lookups.
 
     `table[key]` is the row of a key, a mapping of column names to values. Keys of several columns are tuples. `in` and
@@ -85,7 +86,7 @@ class SharedTable:
         options = populate * _POPULATE | lock * _LOCK | huge_pages * _HUGE_PAGES | trusted * _TRUSTED
         name, address = os.fsencode(self.path), ctypes.c_void_p()
         answer = Answer(functions().yunti_table_open(name, len(name), options, ctypes.byref(address)))
-        self._table: Optional[_OpenTable] = _opened(answer, address)
+        super().__init__(self.path, _opened(answer, address))
 
     @classmethod
     def open(cls, path: Union[str, "os.PathLike[str]"], populate: bool = False, lock: bool = False,
@@ -97,23 +98,8 @@ class SharedTable:
         """
         return cls(path, populate, lock, huge_pages, trusted)
 
-    def _open(self) -> _OpenTable:
-        if self._table is None:
-            raise ValueError(f"the table is closed: {self.path}")
-        return self._table
-
-    def close(self) -> None:
-        """Closes the table. Rows and columns stay valid."""
-        self._table = None
-
-    def __enter__(self) -> "SharedTable":
-        return self
-
-    def __exit__(self, *_: Any) -> None:
-        self.close()
-
     def __repr__(self) -> str:
-        if self._table is None:
+        if self._state is None:
             return f"<closed table {self.path}>"
         columns = ", ".join(f"{column.name}:{column.type}" for column in self.schema)
         return f"<table {self.path} of {len(self)} keys: {columns}>"
@@ -253,7 +239,7 @@ class SharedTable:
         answer = Answer(functions().yunti_table_reopen(self._open().handle.address, ctypes.byref(address)))
         if not address.value:
             return False
-        self._table = _opened(answer, address)
+        self._state = _opened(answer, address)
         return True
 
     def verify(self) -> None:

@@ -1,6 +1,7 @@
 package org.yunti.table;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.BasicFileAttributes;
@@ -10,6 +11,8 @@ import java.util.Objects;
 import org.yunti.table.format.Source;
 import org.yunti.table.format.TableFile;
 import org.yunti.table.format.KeyHash;
+import org.yunti.table.memory.PositionedBytes;
+import org.yunti.table.memory.PositionedMemory;
 import org.yunti.table.schema.Column;
 import org.yunti.table.schema.Schema;
 
@@ -83,6 +86,22 @@ public final class SharedTable extends Table implements Iterable<Row> {
    */
   public static void freeze(Object graph, Path path) throws IOException {
     org.yunti.table.frozen.Frozen.write(graph, path);
+  }
+
+  /**
+   * Checks a file of another file system, without its rows: that it is a table, is as long as its header says, and that
+   * header, schema and dictionaries fit together.
+   *
+   * @param name the file's name in messages
+   * @throws TableException if it is no table, or damaged
+   */
+  public static void check(String name, long bytes, PositionedBytes file) throws IOException {
+    TableFile.requireBytes(name, bytes);
+    try {
+      new TableFile(new PositionedMemory(name, bytes, file), name);
+    } catch (UncheckedIOException e) {
+      throw e.getCause();
+    }
   }
 
   /** Returns a table of the file that now has this path's name, or this table if that is the same file. */

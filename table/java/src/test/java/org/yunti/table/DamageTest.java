@@ -65,6 +65,45 @@ class DamageTest {
     }
   }
 
+  /** A file that is read by position is refused exactly if opening it would be. */
+  @Test
+  void aFileOfAnotherSystemIsCheckedAsAMappedOne() throws IOException {
+    Random choice = new Random(5);
+    int refused = 0;
+    for (int seed = 200; seed < 200 + TABLES; seed++) {
+      byte[] whole = write(new RandomTable(seed));
+      check(whole);
+      for (int i = 0; i < 8; i++) {
+        byte[] bytes = i == 0 ? Arrays.copyOf(whole, choice.nextInt(whole.length)) : whole.clone();
+        if (bytes.length > 0) {
+          bytes[choice.nextInt(i % 2 == 0 ? bytes.length : Math.min(bytes.length, 240))] ^= (byte) (1 << choice.nextInt(8));
+        }
+        String opened = failure(() -> open(bytes).close());
+        assertEquals(opened, failure(() -> check(bytes)));
+        refused += opened == null ? 0 : 1;
+      }
+    }
+    assertTrue(refused > TABLES, "only " + refused + " were refused");
+    IOException lost = assertThrows(IOException.class, () -> SharedTable.check("far", BLOCK, (at, target, offset, length) -> {
+      throw new IOException("lost");
+    }));
+    assertEquals("lost", lost.getMessage());
+  }
+
+  private void check(byte[] bytes) throws IOException {
+    SharedTable.check(folder.resolve("damaged.ytab").toString(), bytes.length,
+        (at, target, offset, length) -> System.arraycopy(bytes, Math.toIntExact(at), target, offset, length));
+  }
+
+  private static String failure(Executable run) {
+    try {
+      run.execute();
+      return null;
+    } catch (Throwable e) {
+      return e.toString();
+    }
+  }
+
   /** Sums are right again after a change: offsets and lengths lead anywhere, and must be checked. */
   @Test
   void wrongNumbersWithRightSumsEndNothing() throws IOException {

@@ -7,9 +7,12 @@ import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
 
 import org.yunti.table.TableException;
 import org.yunti.table.client.wire.Address;
@@ -32,6 +35,9 @@ final class Cluster implements Closeable {
   private volatile int shards = 1;
 
   Cluster(String tableName, ClientOptions options, Collection<String> addresses) {
+    if (tableName == null || tableName.isEmpty()) {
+      throw new IllegalArgumentException("the name of the table is empty; name one that the servers have");
+    }
     this.tableName = tableName;
     Set<String> seen = new HashSet<>();
     for (String address : addresses) {
@@ -46,25 +52,7 @@ final class Cluster implements Closeable {
 
   /** Connects to all servers, side by side. Each shard needs one that answers. */
   void connect() {
-    RuntimeException[] errors = new RuntimeException[servers.size()];
-    List<Thread> threads = new ArrayList<>();
-    for (int i = 1; i < servers.size(); i++) {
-      int number = i;
-      Thread thread = new Thread(() -> errors[number] = tryOpen(servers.get(number)), "yunti-table-connect");
-      thread.setDaemon(true);
-      thread.start();
-      threads.add(thread);
-    }
-    errors[0] = tryOpen(servers.get(0));
-    try {
-      for (Thread thread : threads) {
-        thread.join();
-      }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new TableException(name() + ": the thread was interrupted while it connected; connect again", e);
-    }
-    for (RuntimeException error : errors) {
+    for (RuntimeException error : ofEach(Cluster::tryOpen)) {
       if (error != null) {
         throw error;
       }
@@ -75,6 +63,41 @@ final class Cluster implements Closeable {
         repair();
       }
     }
+  }
+
+  /** Returns what a function returns for each server. It is called for all of them at the same time. */
+  private <T> List<T> ofEach(Function<Server, T> function) {
+    List<FutureTask<T>> tasks = new ArrayList<>();
+    for (Server server : servers) {
+      FutureTask<T> task = new FutureTask<>(() -> function.apply(server));
+      tasks.add(task);
+      if (tasks.size() < servers.size()) {
+        Thread thread = new Thread(task, "yunti-table-connect");
+        thread.setDaemon(true);
+        thread.start();
+      } else {
+        task.run();
+      }
+    }
+    List<T> results = new ArrayList<>();
+    try {
+      for (FutureTask<T> task : tasks) {
+        results.add(task.get());
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new TableException(name() + ": the thread was interrupted while it connected; connect again", e);
+    } catch (ExecutionException e) {
+      // A task throws nothing else: its function has no checked exceptions.
+      throw new IllegalStateException(name() + ": " + e.getCause().getMessage(), e.getCause());
+    }
+    return results;
+  }
+
+  /** Returns the counters of each server, or why there are none. */
+  List<ServerCounters> counters() {
+    requireOpen();
+    return ofEach(Server::counters);
   }
 
   /** Opens a server. Returns the error that the user has to know, or null; a server without a connection is none. */
@@ -99,7 +122,7 @@ final class Cluster implements Closeable {
     int left = shards;
     for (Server server : servers) {
       OpenedTable table = server.table();
-      if (table != null && table.shards == 1) {
+      if (table != null && table.isWhole) {
         return;
       }
       if (table != null && !has[table.shard - 1]) {

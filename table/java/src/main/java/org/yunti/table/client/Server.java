@@ -159,6 +159,23 @@ final class Server implements Closeable {
     }
   }
 
+  /** Returns the counters that the server has now, by a connection of its own; an error if it is away or refuses. */
+  ServerCounters counters() {
+    try {
+      Connection connection = newConnection();
+      try {
+        connection.hello(options.token());
+        return ServerCounters.of(address.toString(), connection.counters());
+      } catch (ErrorResponse e) {
+        return ServerCounters.failed(address.toString(), error(e).getMessage());
+      } finally {
+        connection.close();
+      }
+    } catch (IOException e) {
+      return ServerCounters.failed(address.toString(), describe(e));
+    }
+  }
+
   private Link connect() throws IOException {
     cluster.requireOpen();
     Connection connection = newConnection();

@@ -100,6 +100,14 @@ public final class TableClient extends Table {
     return this;
   }
 
+  /**
+   * Returns the counters of each server as they are now, in the order of the addresses. It requests all at
+   * the same time, each by a connection of its own; one that is away has an error in their place.
+   */
+  public List<ServerCounters> serverCounters() {
+    return cluster.counters();
+  }
+
   /** Closes all connections. A lookup that runs beside it throws IllegalStateException. */
   @Override
   public void close() {

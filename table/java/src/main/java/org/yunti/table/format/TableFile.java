@@ -22,8 +22,13 @@ public final class TableFile extends Source {
 
   /** Opens a table: reads its header and schema, and no row. */
   public TableFile(Path path, Access access) throws IOException {
-    super(map(path, access));
-    this.path = path.toString();
+    this(map(path, access), path.toString());
+  }
+
+  /** Opens the table in a memory, which has at least one byte. {@code path}: its name in messages. */
+  public TableFile(Memory memory, String path) {
+    super(memory);
+    this.path = path;
     try {
       header = new Header(memory, this.path);
       blocks = new Blocks(memory, this.path, header.sums, header.pilots, header.groups, header.rowsPlace);
@@ -37,10 +42,15 @@ public final class TableFile extends Source {
   }
 
   private static Memory map(Path path, Access access) throws IOException {
-    if (Files.size(path) == 0) {
+    requireBytes(path.toString(), Files.size(path));
+    return access.map(path);
+  }
+
+  /** Refuses an empty file, which cannot be mapped. */
+  public static void requireBytes(String path, long bytes) {
+    if (bytes == 0) {
       throw new TableException(path + " is empty, and no shared table; build one by: yunti table build");
     }
-    return access.map(path);
   }
 
   private Schema readSchema() {

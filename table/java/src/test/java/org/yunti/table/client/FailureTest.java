@@ -160,6 +160,78 @@ class FailureTest {
   }
 
   @Test
+  void aServerWithTheWholeFileIsEnoughToConnect() throws Exception {
+    FakeServer whole = numbers().shard(1, 3).listen();
+    FakeServer gone = numbers().shard(2, 3).listen();
+    whole.isWhole = true;
+    gone.close();
+    for (String[] addresses : new String[][] {{whole.address()}, {gone.address(), whole.address()}}) {
+      try (TableClient table = TableClient.connect("numbers", addresses)) {
+        lookUpAll(table);
+        for (long key = 0; key < 10; key++) {
+          assertEquals(2 * key, table.get(key).getLong("twice"));
+        }
+        assertEquals(8000, table.size());
+      }
+    }
+    whole.isWhole = false;
+    String message = assertThrows(TableException.class, () -> TableClient.connect("numbers", whole.address())).getMessage();
+    assertEquals("the table numbers: no server that answers has the shard 2 of 3; name a server of each shard", message);
+  }
+
+  @Test
+  void aServerWithTheWholeFileTakesTheRestOfABatch() throws Exception {
+    FakeServer whole = numbers().shard(1, 2).listen();
+    FakeServer part = numbers().shard(2, 2).listen();
+    whole.isWhole = true;
+    AtomicInteger left = new AtomicInteger(2);
+    part.behaviour = (request, usual) -> {
+      part.endsNext = request.kind() == 3 && left.getAndDecrement() <= 0;
+      return part.endsNext ? new byte[0] : usual;
+    };
+    try (TableClient table = TableClient.connect("numbers", whole.address(), part.address())) {
+      lookUpAll(table);
+      assertTrue(left.get() < 0, "the server of the second shard ended in the batch");
+      part.close();
+      lookUpAll(table);
+      for (long key = 0; key < 10; key++) {
+        assertEquals(2 * key, table.get(key).getLong("twice"));
+      }
+    }
+  }
+
+  @Test
+  void countersOfServersThatAnswerAndOfOthers() throws Exception {
+    FakeServer good = numbers().listen();
+    FakeServer strange = numbers().listen();
+    FakeServer gone = numbers().listen();
+    try (TableClient table = TableClient.connect("numbers", SHORT, good.address(), strange.address(), gone.address())) {
+      gone.close();
+      for (String page : new String[] {"a", "a x", "a 1 x", " "}) {
+        strange.behaviour = (request, usual) -> request.kind() != 4 ? usual
+            : FakeServer.frame(request.number(), 4, page.chars().toArray());
+        List<ServerCounters> found = table.serverCounters();
+        assertEquals(Map.of("a{b=\"c d\"}", 12.0, "f", 0.5), found.get(0).counters());
+        assertEquals(Arrays.asList(good.address(), null), Arrays.asList(found.get(0).address(), found.get(0).error()));
+        assertTrue(found.get(1).error().contains("no page for Prometheus"), found.get(1).toString());
+        assertEquals(gone.address() + ": Connection refused", found.get(2).toString());
+        assertTrue(found.get(1).counters().isEmpty() && found.get(2).counters().isEmpty());
+      }
+      strange.behaviour = (request, usual) -> FakeServer.error(request.number(), 2, "the token is wrong");
+      assertTrue(table.serverCounters().get(1).error().endsWith("the token is wrong; set ClientOptions.token"));
+    }
+  }
+
+  @Test
+  void anEmptyNameIsNoTable() {
+    for (String name : new String[] {"", null}) {
+      String message = assertThrows(IllegalArgumentException.class, () -> TableClient.connect(name, "unix:/a"))
+          .getMessage();
+      assertEquals("the name of the table is empty; name one that the servers have", message);
+    }
+  }
+
+  @Test
   void aServerThatStallsIsAnErrorInTime() throws Exception {
     FakeServer server = numbers().listen();
     try (TableClient table = TableClient.connect("numbers", SHORT, server.address())) {

@@ -223,6 +223,7 @@ public final class FakeServer implements Closeable {
         }
         return open(number, in, out, handles);
       }
+      case 4 -> out.writeBytes("# TYPE a counter\na{b=\"c d\"} 12\n\nf 0.5\n".getBytes(StandardCharsets.UTF_8));
       case 3 -> {
         return get(number, in, out, handles);
       }

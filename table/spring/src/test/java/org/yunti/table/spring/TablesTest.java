@@ -23,6 +23,9 @@ import org.springframework.mock.env.MockEnvironment;
 import org.yunti.table.SharedTable;
 import org.yunti.table.Table;
 import org.yunti.table.TableException;
+import org.yunti.table.client.TableClient;
+import org.yunti.table.written.Certificate;
+import org.yunti.table.written.FakeServer;
 
 /** Tables as beans: injected by name, closed with the context, and in their newest version. */
 @Timeout(60)
@@ -107,6 +110,38 @@ class TablesTest {
     runner.withPropertyValues("yunti.tables.users=a.ytab", "yunti.tables.users.servers=b:1").run(context -> assertTrue(
         root(context.getStartupFailure()).getMessage().contains("has a file and servers")));
     runner.run(context -> assertEquals(Set.of(), context.getBean(Tables.class).names()));
+  }
+
+  @Test
+  void aTableOfServersWithTls() throws Exception {
+    Certificate own = new Certificate(folder, "own", "EC", "ip:127.0.0.1");
+    Certificate other = new Certificate(folder, "other", "EC", "ip:127.0.0.1");
+    try (FakeServer server = new FakeServer("users", "id:i64,name:utf8", "id")) {
+      server.add(7L, "Ada").token = "secret";
+      String servers = "yunti.tables.users.servers=" + server.listen(own.sockets(), 0).address();
+      String token = "yunti.tables.users.token=secret";
+      TableClient[] injected = new TableClient[1];
+      runner.withPropertyValues(servers, token, "yunti.tables.users.certificates=" + own.pem).run(context -> {
+        injected[0] = context.getBean("users", TableClient.class);
+        assertEquals("Ada", injected[0].get(7).getUtf8("name"));
+        assertSame(injected[0], context.getBean(Tables.class).get("users"));
+      });
+      assertTrue(injected[0].isClosed());
+      // Another authority, those of the JDK, no TLS, and another token.
+      failsAtTheStart("PKIX", servers, token, "yunti.tables.users.certificates=" + other.pem);
+      failsAtTheStart("PKIX", servers, token, "yunti.tables.users.tls=true");
+      failsAtTheStart("no server answers for the table users", servers, token);
+      failsAtTheStart("the token is wrong; set ClientOptions.token", servers, "yunti.tables.users.token=x",
+          "yunti.tables.users.certificates=" + own.pem);
+      failsAtTheStart("absent.pem", servers, token, "yunti.tables.users.certificates=" + folder.resolve("absent.pem"));
+    }
+  }
+
+  private void failsAtTheStart(String part, String... settings) {
+    runner.withPropertyValues(settings).run(context -> {
+      String message = root(context.getStartupFailure(), TableException.class).getMessage();
+      assertTrue(message.contains(part), message);
+    });
   }
 
   @Test

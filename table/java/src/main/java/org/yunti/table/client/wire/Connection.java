@@ -30,6 +30,7 @@ public final class Connection implements Closeable {
   private static final int ERROR = 0;
   private static final int HELLO = 1;
   private static final int OPEN = 2;
+  private static final int METRICS = 4;
   private static final int VERSION = 2;
   private static final int FRAME_BYTES_MAX = 1 << 24;
   private static final int STRING_BYTES_MAX = 0xffff;
@@ -103,6 +104,12 @@ public final class Connection implements Closeable {
     }
     send(frame.toByteArray(), frame.size());
     return new OpenedTable(receive(OPEN));
+  }
+
+  /** Returns the server's page of counters for Prometheus. */
+  public String counters() throws IOException, ErrorResponse {
+    send(frame(METRICS).toByteArray(), HEAD_BYTES);
+    return receive(METRICS).readRest();
   }
 
   private static ByteArrayOutputStream frame(int kind) {

@@ -79,6 +79,13 @@ public final class Response extends Source {
     return new String(bytes, take(length), length, StandardCharsets.UTF_8);
   }
 
+  /** Reads all bytes that are left as text. */
+  String readRest() {
+    int from = at;
+    at = bytes.length;
+    return new String(bytes, from, at - from, StandardCharsets.UTF_8);
+  }
+
   /** Reads a number in LEB128. */
   public long readLength() throws ProtocolException {
     long length = 0;

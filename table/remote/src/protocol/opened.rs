@@ -1,8 +1,12 @@
 //! The response to a client that opens a table.
 
+use yunti_base::{Code, Error, Result};
 use yunti_table::format::schema::{Column, Kind, Schema};
 
 use super::parts::{Parts, put_string};
+
+/// Most shards of a table: a client looks for a server of each.
+pub const SHARDS: u32 = 1 << 16;
 
 /// A table of a server, seen by a client.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -35,6 +39,14 @@ impl Opened {
         Schema::encode_columns(&self.columns, out);
     }
 
+    /// Checks that another server has a table with the same key and columns.
+    pub fn require_columns(&self, other: &Opened) -> Result<()> {
+        if self.key == other.key && self.columns == other.columns {
+            return Ok(());
+        }
+        Err(Error::new(Code::Input, "the server has a table with other columns").hint("open the table again"))
+    }
+
     /// Reads what a server wrote; `None` if it is nothing like that.
     pub fn read(payload: &[u8]) -> Option<Opened> {
         let mut parts = Parts(payload);
@@ -56,7 +68,7 @@ impl Opened {
             opened.key.push(Column::new(&parts.text()?, kind, false));
         }
         opened.columns = Schema::decode_columns(&mut parts.0)?;
-        let is_shard = (1..=opened.shard.1).contains(&opened.shard.0);
+        let is_shard = (1..=opened.shard.1).contains(&opened.shard.0) && opened.shard.1 <= SHARDS;
         (is_shard && !opened.key.is_empty() && parts.is_at_end()).then_some(opened)
     }
 }
@@ -82,5 +94,15 @@ mod tests {
         opened.write(&mut bytes);
         assert_eq!(Opened::read(&bytes), Some(opened));
         (0..bytes.len()).for_each(|length| assert_eq!(Opened::read(&bytes[..length]), None));
+    }
+
+    #[test]
+    fn shards_that_no_table_has() {
+        let key = vec![Column::new("id", Kind::U64, false)];
+        for (shard, is_one) in [((1, SHARDS), true), ((1, SHARDS + 1), false), ((0, 1), false), ((3, 2), false)] {
+            let mut bytes = Vec::new();
+            Opened { shard, is_whole: true, key: key.clone(), ..Opened::default() }.write(&mut bytes);
+            assert_eq!(Opened::read(&bytes).is_some(), is_one, "{shard:?}");
+        }
     }
 }

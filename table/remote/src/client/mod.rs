@@ -1,16 +1,18 @@
 //! A client of table servers: keys -> shards -> servers -> rows.
 //!
 //! ```text
-//!   table.rs       a table of servers, and lookups in it
+//!   table.rs       a table of servers, and lookups in it: one batch, or several under way
 //!   lanes.rs       requests under way, one lane for each shard; replicas take over
 //!   servers.rs     servers of a table, their connections and what they have
 //!   connection.rs  one connection: frames out and in, with deadlines
 //!   answers.rs     rows that were found
+//!   report.rs      what each server has, and its counters
 //! ```
 
 mod answers;
 mod connection;
 mod lanes;
+mod report;
 mod servers;
 mod table;
 
@@ -18,9 +20,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub use answers::{Answers, RemoteRow};
+pub use report::{Counters, ServerReport, report};
 use rustls::ClientConfig;
-pub use table::RemoteTable;
+pub use table::{Lookups, RemoteTable};
 use yunti_base::{Code, Error, Result};
+
+pub use crate::protocol::opened::Opened as OpenedTable;
 
 /// How a client connects.
 #[derive(Clone)]
@@ -33,6 +38,8 @@ pub struct Options {
     pub connect_timeout: Duration,
     /// Longest time for one response.
     pub timeout: Duration,
+    /// Rows of one version of the table: a server that has another one since is not asked.
+    pub one_version: bool,
 }
 
 /// Returns a time limit of a user, in seconds.
@@ -49,6 +56,7 @@ impl Default for Options {
             columns: None,
             connect_timeout: Duration::from_secs(3),
             timeout: Duration::from_secs(10),
+            one_version: false,
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Rows that were found.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 use yunti_base::Result;
 use yunti_table::format::json;
@@ -8,18 +10,23 @@ use yunti_table::format::schema::Column;
 
 use crate::protocol::parts::Parts;
 
+/// Columns of rows, and where rows have them.
+pub struct Shape {
+    pub columns: Vec<Column>,
+    pub layout: Layout,
+}
+
 /// Rows of many keys, in one buffer.
-pub struct Answers<'a> {
-    columns: &'a [Column],
-    layout: &'a Layout,
+pub struct Answers {
+    shape: Arc<Shape>,
     bytes: Vec<u8>,
     /// For each key, where its rows begin, and how many there are.
     spans: Vec<(usize, usize)>,
 }
 
-impl<'a> Answers<'a> {
-    pub(super) fn new(columns: &'a [Column], layout: &'a Layout, keys: usize) -> Answers<'a> {
-        Answers { columns, layout, bytes: Vec::new(), spans: vec![(0, 0); keys] }
+impl Answers {
+    pub(super) fn new(shape: Arc<Shape>, keys: usize) -> Answers {
+        Answers { shape, bytes: Vec::new(), spans: vec![(0, 0); keys] }
     }
 
     /// Adds the rows of some keys from a response; `None` if it is no response to them.
@@ -42,6 +49,11 @@ impl<'a> Answers<'a> {
         parts.is_at_end().then_some(())
     }
 
+    /// Returns the bytes of all rows.
+    pub fn bytes_len(&self) -> usize {
+        self.bytes.len()
+    }
+
     /// Returns the first row of the key with this number.
     pub fn first(&self, key: usize) -> Option<RemoteRow<'_>> {
         self.rows(key).next()
@@ -51,7 +63,7 @@ impl<'a> Answers<'a> {
     pub fn rows(&self, key: usize) -> impl Iterator<Item = RemoteRow<'_>> {
         let (begin, count) = self.spans.get(key).copied().unwrap_or_default();
         let mut parts = Parts(&self.bytes[begin..]);
-        let row = move |bytes| RemoteRow { columns: self.columns, layout: self.layout, bytes };
+        let row = move |bytes| RemoteRow { shape: &self.shape, bytes };
         (0..count).filter_map(move |_| parts.bytes()).map(row)
     }
 }
@@ -59,15 +71,14 @@ impl<'a> Answers<'a> {
 /// A row that a server sent.
 #[derive(Clone, Copy)]
 pub struct RemoteRow<'a> {
-    columns: &'a [Column],
-    layout: &'a Layout,
+    shape: &'a Shape,
     bytes: &'a [u8],
 }
 
 impl<'a> RemoteRow<'a> {
     /// Returns the bytes of a value; `None` if it is missing.
     pub fn value(&self, column: usize) -> Result<Option<&'a [u8]>> {
-        self.layout.value(self.bytes, column)
+        self.shape.layout.value(self.bytes, column)
     }
 
     /// Returns the bytes of the row.
@@ -78,11 +89,11 @@ impl<'a> RemoteRow<'a> {
     /// Returns a value as text, a nested one as JSON; `None` if it is missing.
     pub fn text(&self, column: usize) -> Result<Option<String>> {
         let Some(bytes) = self.value(column)? else { return Ok(None) };
-        json::text(self.columns.get(column).ok_or_else(damaged)?, bytes).map(Some)
+        json::text(self.shape.columns.get(column).ok_or_else(damaged)?, bytes).map(Some)
     }
 
     /// Returns all values as an object of JSON.
     pub fn object(&self) -> Result<Value> {
-        json::object(self.columns, |column| self.value(column))
+        json::object(&self.shape.columns, |column| self.value(column))
     }
 }

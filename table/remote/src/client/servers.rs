@@ -1,5 +1,6 @@
 //! Servers of a table: what each has, its idle connections, and when it failed last.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -8,6 +9,7 @@ use yunti_base::{Code, Error, Result};
 
 use super::Options;
 use super::connection::{Connection, Failed};
+use super::report::{ServerReport, report};
 use crate::address::Address;
 use crate::protocol::opened::Opened;
 
@@ -41,9 +43,18 @@ pub struct Servers {
     turn: AtomicUsize,
     /// The table, as the first server describes it.
     pub opened: Opened,
+    /// Version of each file: that of the whole table, or of a shard.
+    versions: Mutex<BTreeMap<FileOf, u64>>,
 }
 
-fn locked(state: &Mutex<State>) -> MutexGuard<'_, State> {
+/// Number of a shard and of all shards, of a file that has one part; `None`: a file with all keys.
+type FileOf = Option<(u32, u32)>;
+
+fn file_of(opened: &Opened) -> FileOf {
+    (!opened.is_whole).then_some(opened.shard)
+}
+
+fn locked<T>(state: &Mutex<T>) -> MutexGuard<'_, T> {
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -52,13 +63,19 @@ impl Servers {
     pub fn open(name: Option<&str>, addresses: &[Address], options: Options) -> Result<Servers> {
         let mut all = Vec::new();
         let (mut opened, mut last, mut shards) = (None::<Opened>, None, 1);
+        let mut versions = BTreeMap::new();
         for address in addresses {
             let mut state = State::default();
             match Connection::open(address, name, &options) {
                 Ok(connection) => {
                     let own = &connection.opened;
                     let first = opened.get_or_insert_with(|| own.clone());
-                    is_like(first, own).map_err(|e| e.at_path(address.to_string()))?;
+                    first.require_columns(own).map_err(|e| e.at_path(address.to_string()))?;
+                    let version = *versions.entry(file_of(own)).or_insert(own.version);
+                    if options.one_version && version != own.version {
+                        let what = "the server has another version of the table than others";
+                        return Err(Error::new(Code::Input, what).at_path(address.to_string()));
+                    }
                     // The file of a shard says nothing of the keys of others.
                     first.has_lists |= own.has_lists;
                     if own.shard.1 > 1 && shards > 1 && own.shard.1 != shards {
@@ -79,8 +96,8 @@ impl Servers {
         }
         let no_server = || Error::new(Code::Usage, "a table of servers needs an address");
         let Some(opened) = opened else { return Err(last.unwrap_or_else(no_server)) };
-        let servers =
-            Servers { all, name: name.map(str::to_owned), options, shards, turn: AtomicUsize::new(0), opened };
+        let (name, turn, versions) = (name.map(str::to_owned), AtomicUsize::new(0), Mutex::new(versions));
+        let servers = Servers { all, name, options, shards, turn, opened, versions };
         // A server that was not reached may have any shard, but counts for none.
         match (0..shards).find(|shard| !servers.is_reached(*shard)) {
             Some(shard) => {
@@ -97,6 +114,11 @@ impl Servers {
             state.is_whole || state.shard.is_some_and(|(own, _)| own == shard + 1)
         };
         self.all.iter().any(has)
+    }
+
+    pub fn report(&self) -> Vec<(Address, Result<ServerReport>)> {
+        let addresses: Vec<Address> = self.all.iter().map(|server| server.address.clone()).collect();
+        report(self.name.as_deref(), &addresses, &self.options)
     }
 
     pub fn address(&self, server: usize) -> &Address {
@@ -131,7 +153,12 @@ impl Servers {
             return Ok((idle, true));
         }
         let connection = Connection::open(address, self.name.as_deref(), &self.options)?;
-        is_like(&self.opened, &connection.opened).map_err(Failed::Connection)?;
+        self.opened.require_columns(&connection.opened).map_err(Failed::Connection)?;
+        let version = *locked(&self.versions).entry(file_of(&connection.opened)).or_insert(connection.opened.version);
+        if self.options.one_version && version != connection.opened.version {
+            let what = "the server has another version of the table since the job began";
+            return Err(Failed::Connection(Error::new(Code::Input, what).hint("begin again")));
+        }
         let own = connection.opened.shard;
         let is_whole = connection.opened.is_whole;
         {
@@ -143,6 +170,11 @@ impl Servers {
             return Err(Failed::Connection(Error::new(Code::Input, what)));
         }
         Ok((connection, false))
+    }
+
+    /// Returns the versions of files in the order of their shards.
+    pub fn versions(&self) -> Vec<u64> {
+        locked(&self.versions).values().copied().collect()
     }
 
     /// Gives a connection back without requests under way.
@@ -159,12 +191,4 @@ impl Servers {
         state.failed = Some(Instant::now());
         state.idle.clear();
     }
-}
-
-/// Checks that two servers have tables with the same key and columns.
-fn is_like(first: &Opened, other: &Opened) -> Result<()> {
-    if first.key == other.key && first.columns == other.columns {
-        return Ok(());
-    }
-    Err(Error::new(Code::Input, "the server has a table with other columns").hint("open the table again"))
 }
