@@ -212,5 +212,86 @@ class Tables(Remote):
         self.assertRegex(done.stderr.splitlines()[-1], "^yunti: .*'x' as type .*wrong.csv")
 
 
+class SharedTables(Remote):
+    """Tables with an index (.ytab): looked up in each task, scanned in parts."""
+
+    USERS = 30_000
+    # Users have three parts, and orders two splits.
+    OPTIONS = ["-D", "yunti.sql.small.bytes=1000", "-D", "mapreduce.job.reduces=2",
+               "-D", "mapreduce.input.fileinputformat.split.maxsize=300000"]
+    QUERIES = [
+        ("select u.city, count(*), sum(u.score), min(o.id) from orders o join users u on o.user_id = u.user_id "
+         "group by 1 order by 1", ["look-up by the key of users", "map tasks over hdfs:///sql/shared/orders"]),
+        ("select count(*), sum(user_id), max(name) from users where score > 20", ["map tasks over nowhere: one task", "part 1 of"]),
+        ("select o.town, count(u.name), count(*) from orders o left join users u on o.user_id = u.user_id "
+         "and u.score > 5 group by 1 order by 1", ["look-up by the key of users"]),
+        ("select count(*), sum(id) from orders o where not exists (select 1 from users u where u.user_id = o.user_id)",
+         ["look-up by the key of users"]),
+        ("select name, city from users where user_id in (7, 14, 15, 700007) order by 1", ["look up 4 keys in users"]),
+        ("select u.name, o.id from users u left join orders o on o.user_id = u.user_id where u.score < 9 order by 1, 2",
+         ["part 1 of", "Left join"]),
+        ("select count(*), count(u.name), sum(o.id) from orders o full join users u on o.user_id = u.user_id", []),
+    ]
+
+    @classmethod
+    def setUpClass(cls):
+        root = tempfile.mkdtemp(prefix="yunti-sql-shared-")
+        cls.addClassCleanup(shutil.rmtree, root)
+        users = "select i * 7 as user_id, 'user ' || i as name, 'city ' || (i % 9) as city, " \
+                f"if(i % 5 = 0, null, i % 1000 / 8) as score from range({cls.USERS}) t(i)"
+        orders = f"select i as id, if(i % 11 = 0, null, (i * 13) % {cls.USERS * 8}) as user_id, " \
+                 "'town ' || (i % 4) as town from range(25000) t(i)"
+        cls.database = duckdb.connect()
+        for name, rows in (("users", users), ("orders", orders)):
+            cls.database.execute(f"create table {name} as {rows}")
+            cls.database.execute(f"copy {name} to '{root}/{name}.csv' (header)")
+        subprocess.run([YUNTI, "table", "build", f"{root}/users.csv", "--key", "user_id:i64", "--columns",
+                        "name,city:dict,score:f64?", "-o", f"{root}/users.ytab", "-q"], check=True)
+        cls.database.execute(f"copy orders to '{root}/orders.parquet' (row_group_size 5000)")
+        cls.here = {"users": f"{root}/users.ytab", "orders": f"{root}/orders.parquet"}
+        cluster.ok("hadoop", "fs", "-mkdir", "-p", "/sql/shared")
+        with open(cls.here["users"], "rb") as file:
+            whole = bytearray(file.read())
+        whole[40] ^= 1
+        with open(f"{root}/damaged.ytab", "wb") as file:
+            file.write(whole)
+        cluster.ok("hadoop", "fs", "-put", "-f", *cls.here.values(), f"{root}/damaged.ytab", "/sql/shared/")
+        cls.there = {"users": "/sql/shared/users.ytab", "orders": "/sql/shared/orders.parquet"}
+
+    def test_answers_are_those_of_one_machine_and_of_duckdb(self):
+        for sql, how in self.QUERIES if ALL else self.QUERIES[:3]:
+            with self.subTest(sql=sql):
+                plan = self.remote(sql, *self.OPTIONS, "--explain", tables=self.there).stdout
+                for words in how:
+                    self.assertIn(words, plan)
+                ours = self.remote(sql, *self.OPTIONS, tables=self.there).stdout
+                self.assertEqual(ours, local(sql, self.here))
+                rows = [tuple(line.split(",")) for line in ours.splitlines()[1:]]
+                want = self.database.execute(sql).fetchall()
+                self.assertEqual(len(rows), len(want))
+                for row, expected in zip(rows, want):
+                    for value, wanted in zip(row, expected):
+                        if isinstance(wanted, float):
+                            self.assertAlmostEqual(float(value), wanted)
+                        else:
+                            self.assertEqual(value, "" if wanted is None else str(wanted))
+
+    def test_scans_are_divided_into_parts(self):
+        plan = self.remote(self.QUERIES[1][0], *self.OPTIONS, "--explain", tables=self.there).stdout
+        bytes_ = os.path.getsize(self.here["users"])
+        count = -(-bytes_ // 300_000)
+        self.assertGreater(count, 1)
+        self.assertEqual(re.findall(r"scan users.*, part (\d) of (\d)", plan),
+                         [(str(part + 1), str(count)) for part in range(count)], plan)
+
+    def test_wrong_tables_are_one_line(self):
+        for path, code, what in (("/sql/shared/damaged.ytab", 4, "the table is damaged"),
+                                 ("/sql/shared/none.ytab", 3, "no such file")):
+            done = self.remote("select count(*) from users", code=code, tables={"users": path})
+            last = done.stderr.splitlines()[-1]
+            self.assertRegex(last, f"^yunti: .*{what}")
+            self.assertIn(path, last)
+
+
 if __name__ == "__main__":
     unittest.main()

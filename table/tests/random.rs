@@ -8,7 +8,7 @@ use yunti_table::builder::{Duplicates, Gather, Settings, write};
 use yunti_table::format::row::{Layout, write_list};
 use yunti_table::format::{Column, Kind, Schema};
 use yunti_table::index::{keys, order};
-use yunti_table::read::{Limits, Row, Table};
+use yunti_table::read::{Head, Limits, Row, Table};
 
 /// SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
 struct Random(u64);
@@ -254,6 +254,47 @@ fn check_ranges(
             assert_eq!(all(table.range(limits).unwrap()), rows.iter().filter(within).cloned().collect::<Vec<_>>());
         }
     }
+}
+
+#[test]
+fn a_head_is_that_of_the_open_table() {
+    let folder = Folder::new("head");
+    let path = folder.0.join("a.ytab");
+    let head = |bytes: &[u8]| {
+        Head::read(bytes.len() as u64, &mut |part, at| {
+            part.copy_from_slice(&bytes[at as usize..at as usize + part.len()]);
+            Ok(())
+        })
+    };
+    let mut refused = 0;
+    for seed in 0..40 {
+        let mut random = Random(seed);
+        let (schema, ..) = build(&mut random, &path);
+        let bytes = fs::read(&path).unwrap();
+        let (own, table) = (head(&bytes).unwrap(), Table::open(&path).unwrap());
+        assert_eq!((own.header, &own.schema), (*table.header(), &schema));
+        let has_dictionary = schema.columns.iter().any(|column| column.kind == Kind::Dict);
+        for number in 0..12 {
+            let mut damaged = bytes.clone();
+            match number {
+                0 => damaged.truncate(random.below(bytes.len() as u64) as usize),
+                1..8 => damaged[random.below(220) as usize] ^= 1 << random.below(8),
+                _ => damaged[random.below(bytes.len() as u64) as usize] ^= 1 << random.below(8),
+            }
+            let other = folder.0.join("b.ytab");
+            fs::write(&other, &damaged).unwrap();
+            match (head(&damaged), Table::open(&other)) {
+                (Ok(_), Ok(_)) => {}
+                (Err(own), Err(opened)) => {
+                    assert_eq!(own.code(), opened.code(), "seed {seed}");
+                    refused += 1;
+                }
+                // Dictionaries belong to no head.
+                (own, opened) => assert!(own.is_ok() && opened.is_err() && has_dictionary, "seed {seed}"),
+            }
+        }
+    }
+    assert!(refused > 240, "{refused}");
 }
 
 #[test]

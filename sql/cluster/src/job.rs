@@ -19,6 +19,9 @@ const MEMORY: &str = "yunti.sql.memory";
 /// Name of the library for files of columns in a task's directory.
 const FORMATS: &str = "libyunti_formats.so";
 
+/// Setting with the numbers of the sources whose files are not split.
+const WHOLE: &str = "yunti.hadoop.whole.sources";
+
 /// MiB of a task beside the query's memory: the JVM's heap, the sort buffer, code and threads.
 const HEAP_MB: u64 = 256;
 const SORT_MB: u64 = 64;
@@ -122,6 +125,10 @@ impl Request<'_> {
             ("mapreduce.client.completion.pollinterval", "200".into()),
             ("mapreduce.client.progressmonitor.pollinterval", "200".into()),
         ];
+        // Once is once: Hadoop must not split the file that stands for the rows.
+        let is_once = |(number, drive): (usize, &Drive)| matches!(drive, Drive::Once).then(|| number.to_string());
+        let whole: Vec<String> = self.job.drives.iter().enumerate().filter_map(is_once).collect();
+        command.arg(format!("-D{WHOLE}={}", whole.join(",")));
         let is_set = |name: &str| self.settings.iter().any(|(own, _)| own == name);
         let own = own.into_iter().filter(|(name, _)| !is_set(name)).map(|(name, value)| (name.to_string(), value));
         command.args(own.chain(self.settings.iter().cloned()).map(|(name, value)| format!("-D{name}={value}")));

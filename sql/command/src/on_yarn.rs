@@ -20,6 +20,8 @@ const MEMORY_BYTES_DEFAULT: u64 = 448 << 20;
 /// Settings of the cut.
 const SMALL: &str = "yunti.sql.small.bytes";
 const BY_REDUCE: &str = "yunti.sql.reduce.bytes";
+/// Hadoop's own name for the largest split: shared tables are divided alike.
+const SPLIT: &str = "mapreduce.input.fileinputformat.split.maxsize";
 /// Hadoop's own name for the number of reduce tasks.
 const REDUCES: &str = "mapreduce.job.reduces";
 
@@ -51,6 +53,10 @@ pub fn cluster(flags: &Flags) -> Result<Option<Arc<Yarn>>> {
         match &name[..] {
             SMALL => choices.small_bytes = size()?,
             BY_REDUCE => choices.reduce_bytes = size()?,
+            SPLIT => {
+                choices.part_bytes = size()?;
+                settings.push((name.clone(), value.clone()));
+            }
             REDUCES => {
                 let number = value.parse().ok().filter(|number| (1..=1 << 16).contains(number));
                 let wrong = || Error::new(Code::Usage, format!("-D {name}={value}: it is no number from 1 to 65536"));

@@ -13,7 +13,7 @@ use yunti_engine::memory::Budget;
 use yunti_engine::operator::ClassSource;
 use yunti_sql_arrow::text::{self, TextFile};
 use yunti_sql_execute::Context;
-use yunti_sql_execute::operators::scan;
+use yunti_sql_execute::operators::{scan, shared};
 use yunti_sql_plan::wire::{Stage, TableName};
 use yunti_sql_plan::{Bounds, Morsel, MorselReader, Statistics, Table, TablePlace, TableSource};
 
@@ -68,8 +68,10 @@ pub fn open(of: &TableName, context: &Context) -> Result<Arc<Table>> {
         let table = text::table(&of.name, files.collect::<Result<_>>()?, format, &text::schema_of(&of.fields), means);
         return Ok(Arc::new(table));
     }
-    let format = format_of(format)?;
-    let table = scan::files::table(&of.name, &paths, format, library()?, &context.env, &context.budget)?;
+    let table = match (shared::Part::of_format(format), &paths[..]) {
+        (Some(part), [path]) => shared::part(&of.name, path, part)?,
+        _ => scan::files::table(&of.name, &paths, format_of(format)?, library()?, &context.env, &context.budget)?,
+    };
     let is_same = table.fields.len() == of.fields.len()
         && table.fields.iter().zip(&of.fields).all(|(a, b)| a.name == b.name && a.data_type == b.data_type);
     match is_same {

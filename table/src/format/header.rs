@@ -2,11 +2,18 @@
 
 use yunti_base::{Code, Error, Result};
 
+use super::schema::Schema;
+
 /// Bytes of the header. The sections begin behind it.
 pub const BYTES: usize = 4096;
 /// `YTAB`, and bytes that a transfer as text or a seventh bit would change.
 pub const MAGIC: [u8; 8] = *b"YTAB\x89\r\n\x1a";
 pub const VERSION: u32 = 2;
+
+/// Returns the error for a schema that `Header::fits` refuses.
+pub fn other_schema() -> Error {
+    Error::new(Code::Corrupt, "the table is damaged: its schema does not fit its sections")
+}
 
 /// Place of a section in the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -106,6 +113,11 @@ impl Header {
     fn has_index(&self) -> bool {
         let is_some = self.buckets.is_power_of_two() && self.slots > 0;
         if self.parts > 0 { is_some } else { (self.buckets, self.slots) == (0, 0) }
+    }
+
+    /// Returns true if rows of a schema have the length that the header says.
+    pub fn fits(&self, schema: &Schema) -> bool {
+        schema.row_bytes().filter(|_| !self.has_lists).unwrap_or(0) == self.row_bytes as usize
     }
 
     pub fn encode(&self) -> [u8; BYTES] {

@@ -1,5 +1,7 @@
 //! CRC-32C of each block of a table: damage is found without reading all of it.
 
+use yunti_base::{Code, Error};
+
 /// Bytes of a block.
 pub const BLOCK: u64 = 64 << 10;
 
@@ -11,6 +13,12 @@ pub fn blocks(bytes: u64) -> u64 {
 /// Returns true if the sum of a block is right. `sums` has 4 bytes for each.
 pub fn is_right(block: &[u8], number: usize, sums: &[u8]) -> bool {
     sums.get(4 * number..4 * number + 4) == Some(&crc32c::crc32c(block).to_le_bytes())
+}
+
+/// Returns the error for a block that begins at an offset.
+pub fn wrong(begin: u64) -> Error {
+    let what = "the table is damaged: a checksum is wrong";
+    Error::new(Code::Corrupt, what).at_offset(begin).hint("build it again")
 }
 
 #[cfg(test)]

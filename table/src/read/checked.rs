@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use yunti_base::{Code, Error, Result};
+use yunti_base::Result;
 
 use crate::format::sums::{self, BLOCK};
 
@@ -71,8 +71,7 @@ impl Checked {
             let number = begin / BLOCK as usize;
             let block = bytes.get(begin..bytes.len().min(end)).unwrap_or_default();
             if block.is_empty() || !sums::is_right(block, number, sums) {
-                let what = "the table is damaged: a checksum is wrong";
-                return Err(Error::new(Code::Corrupt, what).at_offset(begin as u64).hint("build it again"));
+                return Err(sums::wrong(begin as u64));
             }
             let bit = 1 << (number % 64);
             let is_first = self.bits[number / 64].fetch_or(bit, Ordering::Relaxed) & bit == 0;

@@ -5,6 +5,7 @@
 //!   direct.rs    the reads of lookups, once all that they read was checked; with mapping.rs the only unsafe code
 //!   checked.rs   blocks whose checksums were found right
 //!   key_shape.rs how a key is compared with a row
+//!   head.rs      header and schema of a table that another process maps
 //!   table.rs     a table, opened, reopened, verified
 //!   lookup.rs    key -> slot -> rows, one or many at a time
 //!   rows.rs      rows and their values; rows of one slot; all rows
@@ -15,6 +16,7 @@
 mod checked;
 mod direct;
 mod key_shape;
+mod head;
 mod lookup;
 mod mapping;
 mod range;
@@ -22,6 +24,7 @@ mod rows;
 mod table;
 mod value;
 
+pub use head::Head;
 pub use mapping::Options;
 pub use range::Limits;
 pub use rows::{FixedColumn, Row, Rows};

@@ -65,7 +65,6 @@ impl Table {
             checked.check(all, section(&bytes, of.sums), begin, length).map_err(at_path)?;
         }
         let schema = Schema::decode(section(&bytes, of.schema)).map_err(at_path)?;
-        let row_bytes = schema.row_bytes().filter(|_| !header.has_lists).unwrap_or(0);
         let mut table = Table {
             layout: Layout::of(&schema.columns),
             key: KeyShape::Columns,
@@ -86,9 +85,8 @@ impl Table {
             table.direct.open();
         }
         table.dictionaries = table.places_of_dictionaries().map_err(at_path)?.unwrap_or_default();
-        if row_bytes != header.row_bytes as usize || table.dictionaries.len() != table.schema.columns.len() {
-            let what = "the table is damaged: its schema does not fit its sections";
-            return Err(at_path(Error::new(Code::Corrupt, what)));
+        if !table.header.fits(&table.schema) || table.dictionaries.len() != table.schema.columns.len() {
+            return Err(at_path(header::other_schema()));
         }
         Ok(table)
     }

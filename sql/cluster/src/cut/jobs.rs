@@ -10,7 +10,7 @@ use yunti_base::Result;
 use yunti_sql_plan::wire::{Fragment, Reduction, Route, Stage};
 use yunti_sql_plan::{Expression, Node, Operation, TablePlace};
 
-use super::rows::{Part, Reduced, Spread, placed, renumber};
+use super::rows::{Part, Reduced, Spread, moved, renumber};
 use super::tables::files_of;
 use super::{Cutter, Drive, Job};
 
@@ -85,8 +85,7 @@ impl Tables {
                 PathBuf::from(&*self.0.entry(path).or_insert(next))
             });
             let place = TablePlace::Files { format, paths: paths.collect() };
-            let table = &scan.table;
-            scan.table = placed(table.name.clone(), table.fields.clone(), table.statistics.rows, place);
+            scan.table = moved(&scan.table, place);
         }
         plan.expressions_mut().into_iter().try_for_each(|of| self.place_in(of))?;
         plan.inputs_mut().into_iter().try_for_each(|input| self.place(input))

@@ -1,7 +1,8 @@
-//! Joins: a small side goes to every task, else both sides to the tasks of their keys.
+//! Joins: a small side goes to every task, and a table that is looked up is there already; else both sides go to the
+//! tasks of their keys.
 
 use yunti_base::Result;
-use yunti_sql_plan::{Expression, Join, JoinKind, Node};
+use yunti_sql_plan::{Expression, Join, JoinKind, Node, lookup};
 
 use super::Cutter;
 use super::rows::{Reduced, Rows, Spread};
@@ -18,7 +19,13 @@ fn left_may_be_everywhere(kind: JoinKind) -> bool {
 impl Cutter<'_> {
     /// Returns the rows of a join.
     pub fn join(&mut self, join: &Join) -> Result<Rows> {
-        let (left, right) = (self.rows(&join.left)?, self.rows(&join.right)?);
+        // Each task looks up keys in the node's copy of a shared table, however large it is.
+        let looked_up = lookup::of(join).map(|of| of.is_left);
+        let mut side = |node: &Node, is_left| match looked_up == Some(is_left) {
+            true => Ok(Rows::Everywhere(node.clone())),
+            false => self.rows(node),
+        };
+        let (left, right) = (side(&join.left, true)?, side(&join.right, false)?);
         let of = |left, right, build_left| Node::Join(Join { left, right, build_left, ..join.clone() });
         let width = join.left.types().len();
         let (keeps_left, keeps_right) = (keeps_left(join.kind), keeps_right(join.kind));

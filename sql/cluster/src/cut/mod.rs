@@ -3,7 +3,8 @@
 //!
 //! ```text
 //!   rows are ..     what they are                                     an operator over them
-//!   everywhere      of small tables: any task makes all of them       runs in each task that needs its rows
+//!   everywhere      of small tables, or of shared ones that are       runs in each task that needs its rows
+//!                   looked up: any task makes all of them
 //!   split           of map tasks, some in each                        runs in the map tasks, if rows alone suffice
 //!   reduced         of reduce tasks: all, or all of a key, in one     runs in the reduce tasks
 //! ```
@@ -69,6 +70,8 @@ pub struct Choices {
     pub reduce_bytes: u64,
     /// Reduce tasks; None: by the tables.
     pub reduces: Option<u32>,
+    /// Stored bytes of a shared table for each task that scans a part of it.
+    pub part_bytes: u64,
 }
 
 /// Reduce tasks that a query gets by the sizes of its tables, at most.
@@ -76,7 +79,7 @@ const REDUCES_MAX: u64 = 64;
 
 impl Default for Choices {
     fn default() -> Choices {
-        Choices { small_bytes: 32 << 20, reduce_bytes: 256 << 20, reduces: None }
+        Choices { small_bytes: 32 << 20, reduce_bytes: 256 << 20, reduces: None, part_bytes: 128 << 20 }
     }
 }
 
@@ -88,8 +91,8 @@ pub type Size<'f> = dyn Fn(&std::path::Path) -> Result<u64> + 'f;
 /// Errors: `Usage` for what tasks cannot do; those of `size`.
 pub fn cut(plan: &Node, choices: &Choices, size: &Size<'_>) -> Result<Vec<Job>> {
     let plan = &parts::unfolded(plan.clone());
-    let mut cutter = Cutter { small_bytes: choices.small_bytes, reduces: 1, size, jobs: Vec::new() };
-    let bytes = cutter.bytes(plan)?;
+    let mut cutter = Cutter::new(choices, size);
+    let bytes = cutter.moving_bytes(plan)?;
     let by_size = (bytes / choices.reduce_bytes.max(1) + 1).min(REDUCES_MAX) as u32;
     cutter.reduces = choices.reduces.unwrap_or(by_size).max(1);
     let rows = cutter.rows(plan)?;
@@ -100,26 +103,32 @@ pub fn cut(plan: &Node, choices: &Choices, size: &Size<'_>) -> Result<Vec<Job>> 
 /// Returns true if tasks can read all tables of a plan whole.
 pub fn is_small(plan: &Node, choices: &Choices, size: &Size<'_>) -> Result<bool> {
     let plan = &parts::unfolded(plan.clone());
-    let cutter = Cutter { small_bytes: choices.small_bytes, reduces: 1, size, jobs: Vec::new() };
+    let cutter = Cutter::new(choices, size);
     Ok(cutter.bytes(plan)? <= cutter.small_bytes)
 }
 
 struct Cutter<'f> {
     small_bytes: u64,
+    part_bytes: u64,
     /// Reduce tasks of rows that are divided by keys.
     reduces: u32,
     size: &'f Size<'f>,
     jobs: Vec<Job>,
 }
 
-impl Cutter<'_> {
+impl<'f> Cutter<'f> {
+    fn new(choices: &Choices, size: &'f Size<'f>) -> Cutter<'f> {
+        let Choices { small_bytes, part_bytes, .. } = *choices;
+        Cutter { small_bytes, part_bytes, reduces: 1, size, jobs: Vec::new() }
+    }
+
     /// Returns the rows of a plan.
     fn rows(&mut self, node: &Node) -> Result<Rows> {
         if self.bytes(node)? <= self.small_bytes {
             return Ok(Rows::Everywhere(node.clone()));
         }
         match node {
-            Node::Scan(scan) => Ok(Rows::Split(vec![tables::part_of(scan)?])),
+            Node::Scan(scan) => self.scan(scan),
             Node::Values { .. } => Ok(Rows::Everywhere(node.clone())),
             Node::Filter { input, condition } => {
                 let rows = self.rows(input)?;
@@ -172,7 +181,7 @@ impl Cutter<'_> {
     /// Returns the rows of one of several inputs that are large together: files of a table are split, however small.
     fn rows_of_one(&mut self, node: &Node) -> Result<Rows> {
         match node {
-            Node::Scan(scan) => Ok(Rows::Split(vec![tables::part_of(scan)?])),
+            Node::Scan(scan) => self.scan(scan),
             Node::Project { input, expressions } if matches!(**input, Node::Scan(_)) => {
                 let rows = self.rows_of_one(input)?;
                 Ok(rows.map(|input| Node::Project { input, expressions: expressions.clone() }, &|_| None))

@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use arrow_schema::DataType;
 use yunti_base::{Code, Error, Result};
+use yunti_sql_execute::operators::shared;
 use yunti_sql_plan::wire::Input;
 use yunti_sql_plan::{
-    Bounds, Expression, Field, Morsel, MorselReader, Node, Operation, Scan, Statistics, Table, TablePlace, TableSource,
+    Bounds, Expression, Field, Morsel, MorselReader, Node, Operation, Scan, Statistics, Table, TableIndex, TablePlace,
+    TableSource,
 };
 
 use super::Drive;
@@ -121,7 +123,7 @@ pub fn renumber(plan: &mut Node, number: &dyn Fn(u32) -> u32) {
         && let Some(TablePlace::Input(old)) = scan.table.source.place()
     {
         let new = number(old);
-        let source = Arc::new(Placed(TablePlace::Input(new)));
+        let source = Arc::new(Placed { place: TablePlace::Input(new), index: None });
         let name = format!("input {new}");
         scan.table = Arc::new(Table { name, source, ..(*scan.table).clone() });
     }
@@ -164,12 +166,22 @@ pub fn input_scan(number: u32, types: &[DataType]) -> (Node, Vec<Field>) {
 /// Returns a table that is nothing but its place.
 pub fn placed(name: String, fields: Vec<Field>, rows: Option<u64>, place: TablePlace) -> Arc<Table> {
     let statistics = Statistics { rows, columns: Vec::new() };
-    Arc::new(Table { name, fields, statistics, source: Arc::new(Placed(place)) })
+    Arc::new(Table { name, fields, statistics, source: Arc::new(Placed { place, index: None }) })
+}
+
+/// Returns a table at another place, which keeps its index: look-ups of the plan are the same.
+pub fn moved(table: &Table, place: TablePlace) -> Arc<Table> {
+    let statistics = Statistics { rows: table.statistics.rows, columns: Vec::new() };
+    let source = Arc::new(Placed { place, index: table.source.index() });
+    Arc::new(Table { name: table.name.clone(), fields: table.fields.clone(), statistics, source })
 }
 
 /// A table whose rows only tasks have.
 #[derive(Debug)]
-struct Placed(TablePlace);
+struct Placed {
+    place: TablePlace,
+    index: Option<Arc<dyn TableIndex>>,
+}
 
 impl TableSource for Placed {
     fn morsels(&self, _: &[usize], _: &[Bounds]) -> Result<Vec<Morsel>> {
@@ -181,6 +193,16 @@ impl TableSource for Placed {
     }
 
     fn place(&self) -> Option<TablePlace> {
-        Some(self.0.clone())
+        Some(self.place.clone())
+    }
+
+    fn index(&self) -> Option<Arc<dyn TableIndex>> {
+        self.index.clone()
+    }
+
+    fn extent(&self) -> String {
+        let TablePlace::Files { format, .. } = &self.place else { return String::new() };
+        let part = shared::Part::of_format(format).filter(|part| !part.is_whole());
+        part.map_or(String::new(), |part| format!("part {} of {}", part.number + 1, part.count))
     }
 }

@@ -4,10 +4,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use arrow_schema::DataType;
-use yunti_engine::columns::vector::Value;
+use yunti_engine::columns::vector::{Value, Vector};
 use yunti_sql_plan::{
-    Aggregate, AggregateFunction, Bounds, Comparison, Expression, Field, Join, JoinKind, Morsel, MorselReader, Node,
-    Operation, PartColumn, Scan, SortKey, Statistics, Table, TablePart, TablePlace, TableSource,
+    Aggregate, AggregateFunction, Bounds, Comparison, Expression, Field, Found, Join, JoinKind, Morsel, MorselReader,
+    Node, Operation, PartColumn, Scan, SortKey, Statistics, Table, TableIndex, TablePart, TablePlace, TableSource,
 };
 
 use super::rows::placed;
@@ -61,7 +61,7 @@ fn sort(input: Node, limit: Option<usize>) -> Node {
 
 /// Returns for each job: its drives, its reduces, the tops of its plans, and the shipped files.
 fn shape(plan: &Node, reduces: u32) -> Vec<String> {
-    let choices = Choices { small_bytes: 10, reduce_bytes: 100, reduces: Some(reduces) };
+    let choices = Choices { small_bytes: 10, reduce_bytes: 100, reduces: Some(reduces), part_bytes: 40 };
     let jobs = cut(plan, &choices, &size).unwrap();
     for job in &jobs {
         // Each stage travels.
@@ -151,7 +151,7 @@ fn small_tables_travel_once_by_name() {
 #[test]
 fn reduces_follow_from_the_tables() {
     let reduces = |name: &str| {
-        let choices = Choices { small_bytes: 0, reduce_bytes: 100, reduces: None };
+        let choices = Choices { small_bytes: 0, reduce_bytes: 100, ..Choices::default() };
         cut(&sum(scan(name), 0, 1), &choices, &size).unwrap()[0].reduces
     };
     assert_eq!([reduces("a50"), reduces("a250"), reduces("a99999999")], [1, 3, 64]);
@@ -188,7 +188,7 @@ fn a_table_of_parts_is_split_by_its_parts() {
     let conditions = vec![Expression::new(DataType::Boolean, equal)];
     let plan = sum(Node::Scan(Scan { table, columns: vec![1, 0], conditions, limit: None }), 0, 1);
     // Each part is smaller than a small table, but not both together.
-    let choices = Choices { small_bytes: 10, reduce_bytes: 100, reduces: Some(1) };
+    let choices = Choices { small_bytes: 10, reduce_bytes: 100, reduces: Some(1), part_bytes: 40 };
     let jobs = cut(&plan, &choices, &size).unwrap();
     assert_eq!(jobs.len(), 1);
     let drives: Vec<Drive> = ["a5", "b6"].map(|name| Drive::Files(vec![name.into()])).to_vec();
@@ -201,4 +201,80 @@ fn a_table_of_parts_is_split_by_its_parts() {
     let choices = Choices { small_bytes: 11, ..choices };
     let jobs = cut(&plan, &choices, &size).unwrap();
     assert_eq!((&jobs[0].drives[..], jobs[0].shipped.len()), (&[Drive::Once][..], 2));
+}
+
+/// A shared table with the key `k`.
+#[derive(Debug)]
+struct Indexed(&'static str);
+
+impl TableSource for Indexed {
+    fn morsels(&self, _: &[usize], _: &[Bounds]) -> Result<Vec<Morsel>> {
+        Ok(Vec::new())
+    }
+
+    fn open(&self, _: &Morsel, _: &[usize], _: &[Bounds]) -> Result<Box<dyn MorselReader>> {
+        Err(Error::new(Code::Internal, "no morsel"))
+    }
+
+    fn index(&self) -> Option<Arc<dyn TableIndex>> {
+        Some(Arc::new(Indexed(self.0)))
+    }
+
+    fn place(&self) -> Option<TablePlace> {
+        Some(TablePlace::Files { format: "ytab".into(), paths: vec![self.0.into()] })
+    }
+}
+
+impl TableIndex for Indexed {
+    fn key(&self) -> &[usize] {
+        &[0]
+    }
+
+    fn look_up(&self, _: &[Arc<Vector>], _: &[usize], _: &mut dyn FnMut(Found) -> Result<()>) -> Result<()> {
+        Err(Error::new(Code::Internal, "no row"))
+    }
+
+    fn rows_of(&self, _: &[Vec<Value>]) -> Arc<dyn TableSource> {
+        Arc::new(Indexed(self.0))
+    }
+}
+
+#[test]
+fn shared_tables_are_looked_up_in_each_task_and_scanned_in_parts() {
+    let shared = |name: &'static str| {
+        let Node::Scan(of) = scan(name) else { unreachable!() };
+        let table = Table { source: Arc::new(Indexed(name)), ..(*of.table).clone() };
+        Node::Scan(Scan { table: Arc::new(table), ..of })
+    };
+    let by_key = |name| {
+        let Node::Scan(of) = shared(name) else { unreachable!() };
+        let seven = Expression::new(DataType::Int64, Operation::Literal(Value::Int(7)));
+        let equal = Operation::Compare(Comparison::Equal, Box::new([column(0), seven]));
+        Node::Scan(Scan { conditions: vec![Expression::new(DataType::Boolean, equal)], ..of })
+    };
+    let files = |name: &str| format!("Files([\"{name}\"])");
+    for (plan, expect) in [
+        // 100 bytes are three parts of 40; each part is a fragment of its own.
+        (shared("u100"), "Once Once Once > - - - > 0".to_string()),
+        (sum(shared("u100"), 1, 0), "Once Once Once > 0/1 0/1 0/1 > 2".into()),
+        (by_key("u100"), "Once > - > 0".into()),
+        // The other side drives, whichever it is, and however large the table is.
+        (join(JoinKind::Inner, scan("a100"), shared("u1000")), format!("{} > - > 0", files("a100"))),
+        (join(JoinKind::Inner, shared("u1000"), scan("a100")), format!("{} > - > 0", files("a100"))),
+        (join(JoinKind::LeftAnti, scan("a100"), shared("u1000")), format!("{} > - > 0", files("a100"))),
+        (join(JoinKind::Inner, scan("a5"), shared("u1000")), "Once > - > 0".into()),
+        (join(JoinKind::Inner, shared("u100"), shared("v90")), "Once Once Once > - - - > 0".into()),
+        // A full join needs the table's own rows, by their keys.
+        (join(JoinKind::Full, scan("a100"), shared("u50")), format!("{} Once Once > 0/1 1/1 1/1 > 2", files("a100"))),
+    ] {
+        assert_eq!(shape(&plan, 2), [expect], "{plan}");
+    }
+    let jobs = cut(&shared("u100"), &Choices { small_bytes: 10, part_bytes: 40, ..Choices::default() }, &size).unwrap();
+    let texts: Vec<String> = jobs[0].stage.fragments.iter().map(|of| of.plan.to_string()).collect();
+    assert!(texts.iter().enumerate().all(|(n, of)| of.contains(&format!(", part {} of 3", n + 1))), "{texts:?}");
+    assert_eq!(jobs[0].shipped, [(PathBuf::from("u100"), "yunti-table-0".to_string())]);
+    // What is looked up does not count for the reduces.
+    let plan = sum(join(JoinKind::Inner, scan("a150"), shared("u1000")), 1, 1);
+    let choices = Choices { small_bytes: 10, reduce_bytes: 100, ..Choices::default() };
+    assert_eq!(cut(&plan, &choices, &size).unwrap()[0].reduces, 2);
 }

@@ -40,15 +40,17 @@ pub fn opened(name: &str, files: &[DataFile], format: &'static FileFormat, world
     together(stretches, &paths)
 }
 
-/// Opens shared tables, each a stretch of its own.
+/// Opens shared tables, each a stretch of its own. Tables of a cluster are opened by its tasks.
 ///
-/// Errors: `Usage` on a cluster; as `opened`.
+/// Errors: as `opened`.
 pub fn shared(name: &str, files: &[DataFile], world: &World) -> Result<Opened> {
-    if world.cluster.is_some() {
-        let error = Error::new(Code::Usage, "tasks of a cluster cannot read shared tables (.ytab)");
-        return Err(error.hint("leave out --on yarn, or name the files that the table was built from"));
-    }
-    let open = |file: &DataFile| Ok(files::Stretch { table: shared::table(name, &file.path)?, files: 1 });
+    let open = |file: &DataFile| {
+        let table = match world.cluster {
+            Some(_) => shared::far(name, &file.path, &*world.env.files)?,
+            None => shared::table(name, &file.path)?,
+        };
+        Ok(files::Stretch { table, files: 1 })
+    };
     together(files.iter().map(open).collect::<Result<_>>()?, &paths(files))
 }
 

@@ -9,6 +9,7 @@ use yunti_table::read::Row;
 
 use super::SharedTable;
 use super::columns::Rows;
+use super::part::Part;
 use super::source::{Places, Source};
 use super::values::{self, KeyBytes};
 
@@ -47,7 +48,7 @@ impl TableIndex for Source {
         let mut all: Vec<Vec<u8>> = keys.iter().filter_map(|key| values::key(schema, key)).collect();
         all.sort_unstable();
         all.dedup();
-        Arc::new(Source { of: self.of.clone(), places: Places::Keys(Arc::new(all)) })
+        Arc::new(Source { of: self.of.clone(), places: Places::Keys(Arc::new(all)), part: Part::WHOLE })
     }
 }
 

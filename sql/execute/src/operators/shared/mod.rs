@@ -1,6 +1,8 @@
 //! Shared tables (`.ytab`, docs/formats/ytab.md) as tables of queries: mapped, and read by their index.
 //!
 //! ```text
+//!   part.rs      a share of a table's places, for one of several tasks
+//!   far.rs       tables that tasks of a cluster map: header and schema, for the plan
 //!   source.rs    rows of all slots, of ranges in the order of keys, or of some keys: the morsels of a scan
 //!   lookup.rs    keys of a batch -> rows
 //!   values.rs    values of a query -> bytes of keys
@@ -11,7 +13,9 @@
 //! query's memory; vectors have some thousand rows.
 
 mod columns;
+mod far;
 mod lookup;
+mod part;
 mod source;
 mod values;
 
@@ -22,12 +26,17 @@ use arrow_schema::DataType;
 use yunti_base::{Code, Error, Result};
 use yunti_engine::columns::vector::Bytes;
 use yunti_engine::env::stores::scheme_of;
+use yunti_sql_plan::TableSource;
 use yunti_sql_plan::table::ColumnStatistics;
 use yunti_sql_plan::{Field, Statistics, Table};
-use yunti_table::format::{Kind, header};
+use yunti_table::format::header::{self, Header};
+use yunti_table::format::{Kind, Schema};
 use yunti_table::read;
 
 use self::source::{Places, Source};
+
+pub use self::far::far;
+pub use self::part::Part;
 
 /// Extension of their names.
 pub const EXTENSION: &str = "ytab";
@@ -48,12 +57,26 @@ pub fn is_begin(head: &[u8]) -> bool {
 ///
 /// Errors: `Input` for a file that is missing, or that is in a store; `Corrupt` for damage.
 pub fn table(name: &str, path: &Path) -> Result<Table> {
+    part(name, path, Part::WHOLE)
+}
+
+/// Opens a share of a file as a table. Only a whole one has an index.
+///
+/// Errors: as `table`.
+pub fn part(name: &str, path: &Path, part: Part) -> Result<Table> {
     if scheme_of(path).is_some() {
         let error = Error::new(Code::Input, "a shared table is mapped, so it must be a file of this machine");
-        return Err(error.at_path(path.to_string_lossy()).hint("copy it to a local disk first"));
+        return Err(error.at_path(path.to_string_lossy()).hint("copy it to a local disk first, or add --on yarn"));
     }
     let table = read::Table::open(path)?;
-    let schema = table.schema();
+    let dictionaries = table.schema().columns.iter().map(|_| OnceLock::new()).collect();
+    let (header, schema) = (*table.header(), table.schema().clone());
+    let shared = Arc::new(SharedTable { table, dictionaries });
+    Ok(described(name, &header, &schema, Arc::new(Source { of: shared, places: Places::All, part })))
+}
+
+/// Returns the table of a source, with all that header and schema say of it.
+fn described(name: &str, header: &Header, schema: &Schema, source: Arc<dyn TableSource>) -> Table {
     let field = |of: &yunti_table::format::Column| Field {
         name: of.name.clone(),
         data_type: type_of(of.kind),
@@ -63,15 +86,12 @@ pub fn table(name: &str, path: &Path) -> Result<Table> {
     let is_key = |column: usize| schema.keys == [column];
     let column = |(number, field): (usize, &Field)| ColumnStatistics {
         nulls: (!field.nullable).then_some(0),
-        distinct: is_key(number).then_some(table.len()),
+        distinct: is_key(number).then_some(header.keys),
         ..ColumnStatistics::default()
     };
     let columns = fields.iter().enumerate().map(column).collect();
-    let statistics = Statistics { rows: Some(table.header().rows), columns };
-    let dictionaries = fields.iter().map(|_| OnceLock::new()).collect();
-    let shared = Arc::new(SharedTable { table, dictionaries });
-    let source = Arc::new(Source { of: shared, places: Places::All });
-    Ok(Table { name: name.into(), fields, statistics, source })
+    let statistics = Statistics { rows: Some(header.rows), columns };
+    Table { name: name.into(), fields, statistics, source }
 }
 
 /// Returns the type of a column in queries. Nested values are their text as JSON, as in files of other formats.

@@ -15,6 +15,7 @@ use yunti_table::read::{self, Limits};
 
 use super::SharedTable;
 use super::columns::Rows;
+use super::part::Part;
 use super::values;
 
 /// Places of a morsel.
@@ -36,6 +37,8 @@ pub enum Places {
 pub struct Source {
     pub of: Arc<SharedTable>,
     pub places: Places,
+    /// Share of the places that a scan reads.
+    pub part: Part,
 }
 
 /// Places of a scan.
@@ -62,8 +65,15 @@ impl Walk {
 }
 
 impl Source {
-    /// Returns the places that have all rows within bounds.
+    /// Returns the places that have all rows within bounds, as far as they belong to the part.
     fn walk(&self, bounds: &[Bounds]) -> Result<Walk> {
+        let mut walk = self.whole_walk(bounds)?;
+        let range = walk.range();
+        *range = self.part.of(range);
+        Ok(walk)
+    }
+
+    fn whole_walk(&self, bounds: &[Bounds]) -> Result<Walk> {
         let table = &self.of.table;
         if let Places::Keys(keys) = &self.places {
             return Ok(Walk::Keys(keys.clone(), 0..keys.len() as u64));
@@ -108,8 +118,8 @@ impl TableSource for Source {
 
     fn index(&self) -> Option<Arc<dyn TableIndex>> {
         match self.places {
-            Places::All => Some(Arc::new(self.clone())),
-            Places::Keys(_) => None,
+            Places::All if self.part.is_whole() => Some(Arc::new(self.clone())),
+            _ => None,
         }
     }
 }

@@ -22,6 +22,9 @@ import org.yunti.hadoop.NativeLibrary;
 
 /** Hadoop's file splits for tasks that read them natively; it produces no Java records. */
 public final class NativeInputFormat extends FileInputFormat<NullWritable, NullWritable> {
+  /** Setting: numbers of the sources whose files are not split, whatever their format is. */
+  private static final String WHOLE = "yunti.hadoop.whole.sources";
+
   @Override
   protected boolean isSplitable(JobContext context, Path file) {
     Configuration conf = context.getConfiguration();
@@ -40,6 +43,9 @@ public final class NativeInputFormat extends FileInputFormat<NullWritable, NullW
       return super.getSplits(context);
     }
     String[] splittable = conf.getStrings(NativeJob.SPLITTABLE);
+    for (int whole : conf.getInts(WHOLE)) {
+      splittable[whole] = "false";
+    }
     Path[] paths = getInputPaths(context);
     List<InputSplit> splits = new ArrayList<>();
     long files = 0;
