@@ -6,7 +6,7 @@ use crate::format::header::{self, Header};
 use crate::format::schema::Schema;
 use crate::format::sums::{self, BLOCK};
 
-/// What a table is, without its rows.
+/// Header and schema.
 #[derive(Debug)]
 pub struct Head {
     pub header: Header,

@@ -94,9 +94,9 @@ impl Deref for Mapping {
 
     #[inline]
     fn deref(&self) -> &[u8] {
-        // SAFETY: `begin` is a mapping of `bytes` that lives as long as this, or no pointer of no bytes. A table is written beside its place and
-        // renamed, so nobody writes to it. A file that is cut while it is mapped ends the process by SIGBUS: the guide
-        // says so.
+        // SAFETY: `begin` is a mapping of `bytes` that lives as long as this, or no pointer of no bytes. A table
+        // is written beside its place and renamed, so nobody writes to it. A file that is cut while it is mapped ends
+        // the process by SIGBUS: the guide says so.
         unsafe { std::slice::from_raw_parts(self.begin.cast(), self.bytes) }
     }
 }

@@ -15,8 +15,8 @@
 
 mod checked;
 mod direct;
-mod key_shape;
 mod head;
+mod key_shape;
 mod lookup;
 mod mapping;
 mod range;

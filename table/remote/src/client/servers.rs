@@ -43,7 +43,7 @@ pub struct Servers {
     turn: AtomicUsize,
     /// The table, as the first server describes it.
     pub opened: Opened,
-    /// Version of each file: that of the whole table, or of a shard.
+    /// Version of each file: of the whole table, or of a shard.
     versions: Mutex<BTreeMap<FileOf, u64>>,
 }
 

@@ -42,7 +42,7 @@ public final class SharedTable extends Table implements Iterable<Row> {
   private final boolean isInteger;
   private final boolean isBytes;
   private final boolean isEmpty;
-  /** What the seed of the hash is for {@link KeyHash}. */
+  /** Start of the hashes of this table: {@link KeyHash}. */
   private final long start;
 
   private SharedTable(Path path, Options options) throws IOException {
