@@ -50,7 +50,7 @@ class Connection:
         self.socket.settimeout(SECONDS_MAX)
         self.socket.connect(path)
         self.sent = 0
-        self.request(HELLO, b"YTSV" + struct.pack("<H", 1) + string(""))
+        self.request(HELLO, b"YTSV" + struct.pack("<H", 2) + string(""))
         self.handle = self.request(OPEN, string(table) + struct.pack("<H", 0xFFFF))[:4]
 
     def frame(self, kind, payload):

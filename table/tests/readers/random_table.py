@@ -13,7 +13,7 @@ import sys
 from bisect import bisect_left, bisect_right
 
 import canonical
-from xxh64 import xxh64
+from key_hash import key_hash
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../python/tests"))
 
@@ -248,7 +248,7 @@ class RandomTable:
                 data += (len(value).to_bytes(4, "little") if n + 1 < len(key) else b"") + value
             else:
                 data += (int(value) & (1 << 64) - 1).to_bytes(8, "little")
-        return (xxh64(data) >> 32) * shards >> 32
+        return key_hash(data) * shards >> 64
 
     # Queries.
 
