@@ -165,7 +165,8 @@ fn has_hash(words: &[u64], value: i64) -> bool {
 
 #[inline(always)]
 fn hash(value: i64) -> u64 {
-    let product = u128::from(value as u64 ^ 0x243f_6a88_85a3_08d3) * 0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835_u128;
+    let value = u128::from(value as u64 ^ 0x243f_6a88_85a3_08d3);
+    let product = value.wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835);
     (product >> 64) as u64 ^ product as u64
 }
 
