@@ -16,6 +16,7 @@ use crate::pipeline::{Open, Source};
 pub mod bounds;
 pub mod files;
 pub mod parts;
+mod parts_index;
 mod records;
 mod statistics;
 

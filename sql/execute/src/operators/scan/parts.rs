@@ -20,10 +20,11 @@ use yunti_engine::columns::text;
 use yunti_engine::columns::vector::{Data, Value, Vector};
 use yunti_sql_plan::table::ColumnStatistics;
 use yunti_sql_plan::{
-    Batch, Bounds, Comparison, Field, Morsel, MorselReader, PartColumn, Statistics, Table, TablePart, TableSource,
-    ValueSet, kind_of,
+    Batch, Bounds, Comparison, Field, Morsel, MorselReader, PartColumn, Statistics, Table, TableIndex, TablePart,
+    TableSource, ValueSet, kind_of,
 };
 
+use super::parts_index::PartsIndex;
 use super::statistics::{compared, of_both};
 
 /// Conversion of a column of a part to the type that the whole table has.
@@ -110,8 +111,8 @@ impl Parts {
             Arc::new(Numbered { part: part.clone(), first, constants })
         };
         let statistics = self.statistics(&kinds);
-        let source = PartsSource { parts: self.parts.iter().map(opened).collect(), files_of_all: self.files_of_all };
-        let source = Arc::new(source);
+        let parts = self.parts.iter().map(opened).collect();
+        let source = Arc::new(PartsSource { parts, kinds: kinds.into(), files_of_all: self.files_of_all });
         Table { name: name.into(), fields: self.fields.clone(), statistics, source }
     }
 
@@ -179,8 +180,8 @@ fn repeated(one: &Vector, rows: usize) -> Vector {
 
 /// A part with the number of its first file.
 #[derive(Debug)]
-struct Numbered {
-    part: Arc<Part>,
+pub(super) struct Numbered {
+    pub(super) part: Arc<Part>,
     first: u32,
     /// Value of each column that has one for all rows, as a vector of one row.
     constants: Vec<Option<Vector>>,
@@ -188,7 +189,7 @@ struct Numbered {
 
 impl Numbered {
     /// Returns the columns of the part's own table that some columns need.
-    fn own(&self, columns: &[usize]) -> Vec<usize> {
+    pub(super) fn own(&self, columns: &[usize]) -> Vec<usize> {
         let own = |&column: &usize| match self.part.columns[column] {
             Origin::Same(own) | Origin::Converted(own, _) => Some(own),
             Origin::Value(_) => None,
@@ -213,6 +214,19 @@ impl Numbered {
             _ => None,
         };
         sets.iter().filter_map(own).collect()
+    }
+
+    /// Returns a batch of the part's own columns, which are `own`, as columns of the whole table.
+    pub(super) fn whole(&self, batch: &Batch, own: &[usize], columns: &[usize]) -> Result<Batch> {
+        let own = |number: usize| &batch.columns[own.binary_search(&number).unwrap_or_default()];
+        let column = |&column: &usize| match (&self.part.columns[column], &self.constants[column]) {
+            (Origin::Same(number), _) => Ok(own(*number).clone()),
+            (Origin::Converted(number, convert), _) => convert.vector(own(*number)),
+            (Origin::Value(_), Some(one)) => Ok(Arc::new(repeated(one, batch.rows))),
+            (Origin::Value(_), None) => Err(Error::new(Code::Internal, "a column has a type without a shape")),
+        };
+        let columns = columns.iter().map(column).collect::<Result<_>>()?;
+        Ok(Batch { columns, rows: batch.rows })
     }
 
     /// Returns false if the values of the part are outside of a bound.
@@ -241,10 +255,21 @@ fn meets(value: &Value, bound: &Bounds) -> bool {
     }
 }
 
-#[derive(Debug)]
-struct PartsSource {
-    parts: Vec<Arc<Numbered>>,
-    files_of_all: usize,
+#[derive(Clone, Debug)]
+pub(super) struct PartsSource {
+    pub(super) parts: Vec<Arc<Numbered>>,
+    /// Shape of each column of the whole table; None of a type without one.
+    pub(super) kinds: Arc<[Option<Kind>]>,
+    pub(super) files_of_all: usize,
+}
+
+impl Numbered {
+    /// Returns the part with another source of its rows.
+    pub(super) fn with_source(&self, source: Arc<dyn TableSource>) -> Arc<Numbered> {
+        let table = Arc::new(Table { source, ..(*self.part.table).clone() });
+        let part = Arc::new(Part { table, ..(*self.part).clone() });
+        Arc::new(Numbered { part, first: self.first, constants: self.constants.clone() })
+    }
 }
 
 impl TableSource for PartsSource {
@@ -277,6 +302,10 @@ impl TableSource for PartsSource {
         Ok(Box::new(Reader { inner, of, own, columns: columns.to_vec() }))
     }
 
+    fn index(&self) -> Option<Arc<dyn TableIndex>> {
+        Some(Arc::new(PartsIndex::of(self)?))
+    }
+
     fn parts(&self) -> Option<Vec<TablePart>> {
         let column = |of: &Origin| match of {
             Origin::Same(own) => Some(PartColumn::Own(*own)),
@@ -307,15 +336,7 @@ struct Reader {
 impl MorselReader for Reader {
     fn next(&mut self) -> Result<Option<Batch>> {
         let Some(batch) = self.inner.next()? else { return Ok(None) };
-        let own = |own: usize| &batch.columns[self.own.binary_search(&own).unwrap_or_default()];
-        let column = |&column: &usize| match (&self.of.part.columns[column], &self.of.constants[column]) {
-            (Origin::Same(number), _) => Ok(own(*number).clone()),
-            (Origin::Converted(number, convert), _) => convert.vector(own(*number)),
-            (Origin::Value(_), Some(one)) => Ok(Arc::new(repeated(one, batch.rows))),
-            (Origin::Value(_), None) => Err(Error::new(Code::Internal, "a column has a type without a shape")),
-        };
-        let columns = self.columns.iter().map(column).collect::<Result<_>>()?;
-        Ok(Some(Batch { columns, rows: batch.rows }))
+        self.of.whole(&batch, &self.own, &self.columns).map(Some)
     }
 }
 

@@ -45,7 +45,8 @@ impl TableIndex for Source {
 
     fn rows_of(&self, keys: &[Vec<Value>]) -> Arc<dyn TableSource> {
         let schema = self.of.table.schema();
-        let mut all: Vec<Vec<u8>> = keys.iter().filter_map(|key| values::key(schema, key)).collect();
+        let own = keys.iter().filter_map(|key| values::key(schema, key)).filter(|key| self.of.may_have(key));
+        let mut all: Vec<Vec<u8>> = own.collect();
         all.sort_unstable();
         all.dedup();
         Arc::new(Source { of: self.of.clone(), places: Places::Keys(Arc::new(all)), part: Part::WHOLE })
@@ -65,6 +66,17 @@ impl<'t> Piece<'_, 't> {
     fn look_up<K: AsRef<[u8]>>(&mut self, keys: &[K], numbers: &[u32]) -> Result<()> {
         let of = self.of;
         let has_lists = of.table.header().has_lists;
+        if of.table.header().shard.1 > 1 {
+            // Other shards have the other keys: their look-ups would be misses of the cache.
+            let all = keys.iter().zip(numbers).filter(|(key, _)| of.may_have(key.as_ref()));
+            let (keys, numbers): (Vec<&[u8]>, Vec<u32>) = all.map(|(key, number)| (key.as_ref(), *number)).unzip();
+            return self.look_up_own(&keys, &numbers, has_lists);
+        }
+        self.look_up_own(keys, numbers, has_lists)
+    }
+
+    fn look_up_own<K: AsRef<[u8]>>(&mut self, keys: &[K], numbers: &[u32], has_lists: bool) -> Result<()> {
+        let of = self.of;
         for (keys, numbers) in keys.chunks(KEYS).zip(numbers.chunks(KEYS)) {
             let mut done = Ok(());
             let looked_up = of.table.get_all_batch(keys, |at, rows| {

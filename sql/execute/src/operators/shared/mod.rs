@@ -31,6 +31,7 @@ use yunti_sql_plan::table::ColumnStatistics;
 use yunti_sql_plan::{Field, Statistics, Table};
 use yunti_table::format::header::{self, Header};
 use yunti_table::format::{Kind, Schema};
+use yunti_table::index::keys;
 use yunti_table::read;
 
 use self::source::{Places, Source};
@@ -114,6 +115,12 @@ fn type_of(kind: Kind) -> DataType {
 }
 
 impl SharedTable {
+    /// Returns false if the bytes of a key belong to another shard.
+    fn may_have(&self, key: &[u8]) -> bool {
+        let (number, count) = self.table.header().shard;
+        count < 2 || keys::shard(key, count) == number - 1
+    }
+
     fn at_path(&self, error: Error) -> Error {
         error.at_path(self.table.path().to_string_lossy())
     }
