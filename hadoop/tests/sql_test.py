@@ -222,7 +222,8 @@ class SharedTables(Remote):
     QUERIES = [
         ("select u.city, count(*), sum(u.score), min(o.id) from orders o join users u on o.user_id = u.user_id "
          "group by 1 order by 1", ["look-up by the key of users", "map tasks over hdfs:///sql/shared/orders"]),
-        ("select count(*), sum(user_id), max(name) from users where score > 20", ["map tasks over nowhere: one task", "part 1 of"]),
+        ("select count(*), sum(user_id), max(name) from users where score > 20",
+         ["map tasks over nowhere: one task", "part 1 of"]),
         ("select o.town, count(u.name), count(*) from orders o left join users u on o.user_id = u.user_id "
          "and u.score > 5 group by 1 order by 1", ["look-up by the key of users"]),
         ("select count(*), sum(id) from orders o where not exists (select 1 from users u where u.user_id = o.user_id)",

@@ -48,6 +48,9 @@ def setUpModule():
     for name in ("users", "sales", "visits"):
         duckdb.database.execute(f"create or replace view {name} as select * from read_csv('{here}/{name}.csv')")
     duckdb.database.execute(f"create or replace view orders as select * from read_csv('{here}/orders/*.csv')")
+    # The same rows, with statistics.
+    duckdb.database.execute(f"copy (from orders) to '{here}/bought.parquet'")
+    duckdb.database.execute("create or replace view bought as select * from orders")
 
 
 def write(name, columns, rows):
@@ -61,19 +64,25 @@ def build(*words):
 
 def tables():
     of = {name: os.path.join(here, f"{name}.ytab") for name in ("users", "sales", "visits")}
-    return {**of, "orders": os.path.join(here, "orders")}
+    return {**of, "orders": os.path.join(here, "orders"), "bought": os.path.join(here, "bought.parquet")}
+
+
+def tables_of_several_files():
+    """The same rows: users and sales in shards, visits in files that both have rows of most keys."""
+    return {**tables(), **{name: os.path.join(here, "several", name) for name in ("users", "sales", "visits")}}
 
 
 class Case(unittest.TestCase):
     maxDiff = None
+    tables = staticmethod(tables)
 
     def same(self, sql, how=None, **limits):
         """Compares an answer with DuckDB's; `how`: words of the plan."""
-        plan = yunti.explain(sql, tables())
+        plan = yunti.explain(sql, self.tables())
         self.assertIn("native", plan.splitlines()[0], sql)
         if how is not None:
             self.assertIn(how, plan, sql)
-        ours = yunti.query(sql, tables(), **limits)
+        ours = yunti.query(sql, self.tables(), **limits)
         theirs = engines.of_arrow(duckdb.database.sql(sql).to_arrow_table())
         self.assertIsNone(answers.difference(ours, theirs, quotients=True), sql)
         return ours
@@ -154,7 +163,7 @@ class Keys(Case):
 
     def test_values_of_subqueries_and_parameters_are_keys(self):
         self.same("select name from users where user_id = (select max(user_id) - 7 from users)")
-        rows = yunti.query("select name from users where user_id = $id", tables(), options=["--param", "id=48"]).rows
+        rows = yunti.query("select name from users where user_id = $id", self.tables(), options=["--param", "id=48"]).rows
         self.assertEqual(rows, [("user 14",)])
 
     def test_ranges(self):
@@ -188,7 +197,7 @@ class Joins(Case):
             with self.subTest(sql=sql):
                 ours = self.same(sql, self.LOOKED_UP)
                 for limits in ({"threads": 1, "memory": LITTLE}, {"threads": 3}):
-                    self.assertIsNone(answers.difference(yunti.query(sql, tables(), **limits), ours), limits)
+                    self.assertIsNone(answers.difference(yunti.query(sql, self.tables(), **limits), ours), limits)
 
     def test_other_keys(self):
         for sql, table in (
@@ -207,8 +216,83 @@ class Joins(Case):
                     "select count(*) from orders o join users u on o.town = u.city where u.user_id < 300",
                     "select count(*) from orders o join sales s on o.shop = s.shop"):
             with self.subTest(sql=sql):
-                self.assertNotIn("look-up by", yunti.explain(sql, tables()))
+                self.assertNotIn("look-up by", yunti.explain(sql, self.tables()))
                 self.same(sql, "table of the")
+
+
+class Semi(Case):
+    """The table is outside: rows with a partner, and rows without one."""
+
+    def test_few_keys_look_up_the_rows(self):
+        # Of an inner side with nulls, with keys that are not there, and with each key several times.
+        for inner in ("select user_id from bought where id < 500", "select user_id + 7 from bought where id < 90",
+                      "select user_id from bought where id < 0",
+                      "select cast(user_id as bigint) from bought where id < 50",
+                      "select max(user_id) from bought group by town"):
+            for sql in (f"select user_id, name, score from users where user_id in ({inner})",
+                        f"select count(*), sum(score) from users where city <> 'Oslo' and user_id in ({inner})"):
+                with self.subTest(sql=sql):
+                    ours = self.same(sql, "look-up by the key of users")
+                    for limits in ({"threads": 1, "memory": LITTLE}, {"threads": 3}):
+                        self.assertIsNone(answers.difference(yunti.query(sql, self.tables(), **limits), ours), limits)
+        for sql in ("select v.visitor, v.seen from visits v where v.visitor in "
+                    "(select id from bought where id between 5 and 9)",
+                    "select * from users u where exists "
+                    "(select 1 from bought o where o.user_id = u.user_id and o.id < 70)",
+                    "select shop, day, sold from sales where (shop, day) in "
+                    "(select shop, day from bought where id < 60)"):
+            with self.subTest(sql=sql):
+                self.same(sql, "look-up by the key of")
+
+    def test_many_keys_and_further_conditions_scan(self):
+        for sql in ("select count(*), max(name) from users where user_id in (select user_id from bought)",
+                    "select u.user_id from users u where exists "
+                    "(select 1 from bought o where o.user_id = u.user_id and o.id < 200 and o.day < u.score)",
+                    "select count(*) from users where city in (select town from bought where id < 3)"):
+            with self.subTest(sql=sql):
+                self.assertNotIn("look-up by", yunti.explain(sql, self.tables()))
+                self.same(sql)
+
+    def test_not_in_with_nulls(self):
+        for inner, has_null in (("select user_id from bought where id < 500", True),
+                                ("select user_id from bought where id < 500 and user_id is not null", False),
+                                ("select user_id from bought where id < 0", False)):
+            for sql in (f"select count(*), sum(user_id) from users where user_id not in ({inner})",
+                        f"select count(*) from users where not (user_id in ({inner})) or name = 'user 3'",
+                        "select count(*), min(user_id) from users u where not exists "
+                        f"(select 1 from ({inner}) o where o.user_id = u.user_id)"):
+                with self.subTest(sql=sql):
+                    rows = self.same(sql).rows
+                    if has_null and "count(*), sum" in sql:
+                        self.assertEqual(rows[0][0], 0)
+
+
+class SeveralFiles(Keys, Joins, Semi):
+    """The same queries over tables of several files, each with an index of its own."""
+
+    tables = staticmethod(tables_of_several_files)
+
+    @classmethod
+    def setUpClass(cls):
+        for name, *words in (("users", "--key", "user_id:i32", "--columns",
+                              "name,city:dict,score:f64?,is_new:bool?", "--sorted"),
+                             ("sales", "--key", "shop,day:i16", "--columns", "sold:u64,sky:utf8?")):
+            os.makedirs(os.path.join(here, "several", name))
+            for shard in (1, 2, 3):
+                build(f"{name}.csv", *words, "--shard", f"{shard}/3", "-o", f"several/{name}/{shard}.ytab")
+        os.makedirs(os.path.join(here, "several", "visits"))
+        with open(os.path.join(here, "visits.csv"), newline="", encoding="utf-8") as file:
+            columns, *rows = csv.reader(file)
+        for part in (0, 1):
+            write(f"visits-{part}.csv", columns, rows[part::2])
+            build(f"visits-{part}.csv", "--key", "visitor:u64", "--columns", "seen:i64,page:dict", "--duplicates",
+                  "list", "-o", f"several/visits/{part}.ytab")
+
+    def test_all_rows(self):
+        for sql in ("select count(*), count(score), sum(score), min(name) from users",
+                    "select page, count(*), sum(seen) from visits group by page order by page"):
+            with self.subTest(sql=sql):
+                self.same(sql)
 
 
 class Damage(unittest.TestCase):

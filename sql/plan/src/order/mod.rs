@@ -3,6 +3,7 @@
 //! ```text
 //!   estimate.rs   rows of an operator, and different values of its columns, from statistics of tables
 //!   graph.rs      a tree of inner joins as inputs and conditions between them
+//!   semi.rs       semi joins that become look-ups
 //!   search.rs     dynamic programming over sets of inputs; greedy beyond some number of them
 //! ```
 //!
@@ -11,6 +12,7 @@
 pub mod estimate;
 mod graph;
 mod search;
+mod semi;
 
 use crate::node::{Join, JoinKind, Node, Recursive};
 
@@ -29,7 +31,7 @@ pub fn order(plan: Node) -> Node {
         Node::Join(join) => {
             let mut join = Join { left: Box::new(order(*join.left)), right: Box::new(order(*join.right)), ..join };
             join.build_left = estimate::of(&join.left).rows < estimate::of(&join.right).rows;
-            Node::Join(join)
+            semi::looked_up(join)
         }
         Node::Sort { input, keys, limit } => Node::Sort { input: Box::new(order(*input)), keys, limit },
         Node::Limit { input, skip, count } => Node::Limit { input: Box::new(order(*input)), skip, count },
