@@ -144,7 +144,7 @@ USER_CODE = ("Isolated.test_a_crash_costs_an_attempt", "Python.test_a_batch_mapp
 
 # A query on a cluster takes a minute.
 ON_YARN = ("Queries.test_stages_and_several_reduces", "Queries.test_errors_are_one_line_and_leave_nothing",
-           "Queries.test_without_a_cluster_there_is_one_line")
+           "Queries.test_without_a_cluster_there_is_one_line", "SharedTables")
 
 COLUMNS = ("aggregate_writes_the_same_parquet_file", "wrong_jobs_are_refused_in_one_line_before_they_are_submitted")
 

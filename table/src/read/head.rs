@@ -6,7 +6,7 @@ use crate::format::header::{self, Header};
 use crate::format::schema::Schema;
 use crate::format::sums::{self, BLOCK};
 
-/// Header and schema.
+/// Header and schema of a table.
 #[derive(Debug)]
 pub struct Head {
     pub header: Header,

@@ -16,7 +16,6 @@ use crate::pipeline::{Open, Source};
 pub mod bounds;
 pub mod files;
 pub mod parts;
-mod parts_index;
 mod records;
 mod statistics;
 
