@@ -12,6 +12,7 @@ import os
 import random
 import re
 import signal
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -268,6 +269,33 @@ class Jobs(unittest.TestCase):
         ok(YUNTI, "run", "hash-join", "--on", "yarn", "--input", "/jobs/orders", "--output", "/jobs/looked-up",
            "--table", f"people={table}", "-D", "join.small=people", "-D", "join.left.column=2", "-D", "separator=,")
         self.assertEqual(lines("/jobs/looked-up"),
+                         sorted(f"{i % 7}\to{i},name {i % 7}" for i in range(1000) if i % 7 < 5))
+
+    def test_tasks_ask_the_servers_of_a_table(self):
+        orders, people, table, token = (os.path.join(self.files.name, name)
+                                        for name in ("asked", "asked.csv", "asked.ytab", "token"))
+        with open(orders, "w", encoding="utf-8") as file:
+            file.writelines(f"o{i},{i % 7}\n" for i in range(1000))
+        with open(people, "w", encoding="utf-8") as file:
+            file.write("id,name\n" + "".join(f"{i},name {i}\n" for i in range(5)))
+        with open(token, "w", encoding="utf-8") as file:
+            file.write("hidden\n")
+        ok(YUNTI, "table", "build", people, "--key", "id:i64", "-o", table, "-q")
+        ok("hadoop", "fs", "-put", orders, "/jobs/asked")
+        server = subprocess.Popen([YUNTI, "table", "serve", f"people={table}", "--listen", "127.0.0.1:0", "--token-file",
+                                   token], stdout=subprocess.PIPE, text=True)
+        self.addCleanup(server.stdout.close)
+        self.addCleanup(server.wait)
+        self.addCleanup(server.terminate)
+        address = server.stdout.readline().split()[-1]
+        job = [YUNTI, "run", "hash-join", "--on", "yarn", "--input", "/jobs/asked", "--output", "/jobs/answered", "-D",
+               "join.small=people", "-D", "join.left.column=2", "-D", "separator=,", "--table",
+               f"people=server:{address}"]
+        refused = subprocess.run(job, capture_output=True, text=True, check=False)
+        self.assertEqual(refused.returncode, 3, refused.stderr)
+        self.assertIn("the table people: the server needs a token", refused.stderr)
+        ok(*job, "--table-token-file", token)
+        self.assertEqual(lines("/jobs/answered"),
                          sorted(f"{i % 7}\to{i},name {i % 7}" for i in range(1000) if i % 7 < 5))
 
     def test_a_map_only_job(self):

@@ -193,6 +193,7 @@ class Secure(Serving):
                     self.assertIn(part, self.table(*ask, "--tls", "--token-file", "token", code=code))
             self.assertIn("the server", self.table(*ask, "--token-file", "token", code=3))
             self.assertIn("there is no certificate in PEM", self.table(*ask, "--tls-ca", "own.key", code=2))
+            self.join(address)
         flags = ["--tls-cert", "own.pem", "--tls-key", "own.key", "--connections", "1"]
         with self.served("users.ytab", *flags, listen=("127.0.0.1:0",)) as (_, [address]):
             host, port = address.split(":")
@@ -207,6 +208,26 @@ class Secure(Serving):
         said = self.table("serve", "users.ytab", "--listen", "127.0.0.1:0", "--tls-cert", "own.pem", "--tls-key",
                           "other.key", code=2)
         self.assertIn("the certificate and the key do not fit", said)
+
+    def join(self, address):
+        """A job looks up its lines over TLS, with the token, and has the records of the mapped table."""
+        with open(os.path.join(self.folder, "lines"), "w") as file:
+            file.writelines(f"{n},x{n}\n" for n in range(9000))
+
+        def run(place, *words, code=0):
+            job = ["run", "hash-join", "lines", "-q", "-o", "-", "-D", "separator=,", "-D", "join.small=users"]
+            done = subprocess.run([YUNTI, *job, "--table", f"users={place}", *words], cwd=self.folder, text=True,
+                                  capture_output=True)
+            self.assertEqual(done.returncode, code, done.stderr)
+            return done.stdout if code == 0 else done.stderr
+
+        servers, tls = f"server:{address}", ["--table-tls-ca", "own.pem"]
+        expect = run("users.ytab")
+        self.assertIn("\n9\tx9,name 3,city3,0.75\n", expect)
+        self.assertEqual(run(servers, *tls, "--table-token-file", "token"), expect)
+        self.assertIn("the table users: the token is wrong", run(servers, *tls, "--table-token-file", "wrong", code=3))
+        self.assertIn("the table users: ", run(servers, "--table-token-file", "token", code=3))
+        self.assertIn("certificate", run(servers, "--table-tls-ca", "other.pem", "--table-token-file", "token", code=3))
 
 
 class Killed(Serving):

@@ -13,6 +13,8 @@ namespace yunti {
 
 // A shared table: <yunti/table.hpp>.
 class Table;
+// A table of servers: <yunti/table/remote.hpp>.
+class RemoteTable;
 
 // Counter of this task; the engine sums it over all tasks. An increment is cheap enough for each record.
 class Counter {
@@ -56,6 +58,10 @@ class Context {
   // Returns a table of the job (--table NAME=FILE), by its name: mapped once a process, and valid to its end. Throws
   // Error if there is none. Defined in table/of_job.hpp, which yunti.hpp includes.
   const Table& table(std::string_view name) const;
+
+  // Returns a table of servers of the job (--table NAME=server:ADDRESS,..), by its name: one in the process, for all
+  // workers, and open to its end. Throws Error if there is none. Include <yunti/table/remote_of_job.hpp> to call it.
+  const RemoteTable& remote_table(std::string_view name) const;
 
   // Returns the name of an input file, by the file_index of a Span, Chunk or batch; empty if it is unknown.
   std::string_view input(uint32_t file_index) const {

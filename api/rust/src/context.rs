@@ -17,6 +17,20 @@ thread_local! {
     static TOKEN: u8 = const { 0 };
 }
 
+/// Begin of the place of a table that servers have.
+const SERVERS: &str = "server:";
+
+/// Servers of a table, and the files that a client of theirs needs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TableServers<'c> {
+    /// Replicas and shards: `unix:PATH` or `HOST:PORT`.
+    pub addresses: Vec<&'c str>,
+    /// File with the token (`--table-token-file`).
+    pub token_file: Option<&'c std::path::Path>,
+    /// Certificates of authorities in PEM, for TLS on TCP (`--table-tls-ca`).
+    pub tls_ca: Option<&'c std::path::Path>,
+}
+
 /// The engine's side of one object.
 pub(crate) struct Task {
     raw: RawContext,
@@ -185,7 +199,23 @@ impl Context {
     /// # Panics
     /// Panics if the place is not UTF-8.
     pub fn table_path(&self, name: &str) -> Option<&std::path::Path> {
-        self.setting(&format!("yunti.table.{name}")).map(std::path::Path::new)
+        let place = self.setting(&format!("yunti.table.{name}"))?;
+        (!place.starts_with(SERVERS)).then(|| std::path::Path::new(place))
+    }
+
+    /// Returns the servers of a table of the job (`--table NAME=server:ADDRESS,..`), by its name; None if there is no
+    /// such table of servers. The crate `yunti-table-remote` asks them: connect once a process, and share the client.
+    /// Look up the keys of many records at once, because a lookup is a round trip.
+    ///
+    /// # Panics
+    /// Panics if a setting is not UTF-8.
+    pub fn table_servers(&self, name: &str) -> Option<TableServers<'_>> {
+        let addresses = self.setting(&format!("yunti.table.{name}"))?.strip_prefix(SERVERS)?;
+        Some(TableServers {
+            addresses: addresses.split(',').collect(),
+            token_file: self.setting("yunti.table-token-file").map(std::path::Path::new),
+            tls_ca: self.setting("yunti.table-tls-ca").map(std::path::Path::new),
+        })
     }
 
     /// Returns the name of an input file, by the index that a record, a span or a chunk has; None if it is unknown, as

@@ -66,7 +66,7 @@ pub use class::reducer::{Reducer, StepReducer};
 pub use class::source::Source;
 pub use class::values::Values;
 pub use class::writer::Writer;
-pub use context::{Context, Counter};
+pub use context::{Context, Counter, TableServers};
 pub use entry::Entry;
 pub use error::{Error, Result, fail};
 pub use layout::Unit;

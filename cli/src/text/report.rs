@@ -1,5 +1,6 @@
 //! A job's report for people: its amounts, its time by stage, and its bottleneck.
 
+use yunti_engine::job::report::JoinBy;
 use yunti_engine::job::report::{FileUse, Partitions, Report, Stage, TaskRow};
 
 use super::table::{Side, Table, wrap};
@@ -286,7 +287,7 @@ pub fn memory_sentence(report: &Report) -> String {
     let resident = numbers::memory(memory.peak_resident_bytes);
     if report.job.id.is_none() {
         let text = format!("{peak} of {budget} used; process peak {resident}, file pages included");
-        let text = text + &join_table_clause(report);
+        let text = text + &join_table_clause(report) + &join_choice_clause(report);
         match memory.limits.iter().min_by_key(|limit| limit.limit_bytes) {
             Some(least) => {
                 let (bytes, at) = (numbers::memory(least.limit_bytes), numbers::milliseconds(least.at_ms));
@@ -314,6 +315,26 @@ fn join_table_clause(report: &Report) -> String {
         }
         None => String::new(),
     }
+}
+
+/// Returns why a hash join was done in its way.
+fn join_choice_clause(report: &Report) -> String {
+    let Some(choice) = &report.join_choice else { return String::new() };
+    let way = match choice.by {
+        JoinBy::Memory => "built a table in memory",
+        JoinBy::Lookup => "looked up rows at servers",
+        JoinBy::Sort => "sorted both sides",
+    };
+    let Some(costs) = &choice.costs else {
+        return if choice.named { format!("; the join {way}, as join.by says") } else { String::new() };
+    };
+    let memory = match costs.memory_ms {
+        Some(ms) => format!("{} in memory", numbers::milliseconds(ms)),
+        None => "no room in memory".into(),
+    };
+    let (lookup, sort) = (numbers::milliseconds(costs.lookup_ms), numbers::milliseconds(costs.sort_ms));
+    let (keys, probe) = (numbers::several(choice.probed_keys, "key"), numbers::milliseconds(choice.probe_ms));
+    format!("; the join {way}: estimated {memory}, {lookup} by lookups ({keys} took {probe}), {sort} by sorting")
 }
 
 pub fn spill_sentence(report: &Report) -> String {

@@ -3,6 +3,7 @@
 mod columns;
 mod lines;
 mod partitions;
+mod servers;
 #[path = "../support/mod.rs"]
 mod support;
 mod tables;

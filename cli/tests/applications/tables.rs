@@ -1,5 +1,7 @@
-//! `hash-join` with a table as its small side: the records of a hash join with the lines that the table was built from.
+//! `hash-join` with a table as its small side, mapped and from servers: the records of a hash join with the lines that
+//! the table was built from.
 
+use crate::support::servers::Server;
 use crate::support::{Dir, Duplicates, build_table};
 
 /// Returns a number that looks random.
@@ -21,6 +23,13 @@ fn check(dir: &Dir, settings: &str) {
     let lines = parts("lines");
     assert!(lines.len() > 3 && lines.iter().any(|(_, bytes)| !bytes.is_empty()));
     assert_eq!(parts("table"), lines, "{settings}");
+    // The same table, from a server of all keys, and from two shards.
+    let shards = [("a", None), ("b", Some((1, 2))), ("c", Some((2, 2)))];
+    let _servers = shards.map(|(socket, shard)| Server::start(dir, socket, ("people", "people.ytab"), shard, ""));
+    for addresses in ["unix:a", "unix:b,unix:c"] {
+        dir.ok(&format!("{settings} -o servers --table people=server:{addresses} -D join.small=people"));
+        assert_eq!(parts("servers"), lines, "{settings} {addresses}");
+    }
 }
 
 fn write(dir: &Dir, orders: impl Fn(u64) -> String, people: impl Fn(u64) -> String) {

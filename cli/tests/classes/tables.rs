@@ -1,5 +1,6 @@
 //! Shared tables in jobs: `--table NAME=FILE` reaches classes in the process and isolated, and the job file.
 
+use crate::support::servers::Server;
 use crate::support::{Dir, Duplicates, build, build_table};
 
 const USERS: &[u8] = b"id,name,city\n1,Ada,London\n2,Bo,\n3,Cyd,Oslo\n";
@@ -40,7 +41,7 @@ fn what_is_no_table_is_refused_before_the_job() {
     let job = format!("{JOB} --mode none -o no").replace(" --report r.json", "");
     dir.fails(&format!("{job} --table users=none.ytab"), 3, "cannot open the table");
     dir.fails(&format!("{job} --table users=users.csv"), 3, "users.csv");
-    dir.fails(&format!("{job} --table users"), 2, "write --table NAME=FILE");
+    dir.fails(&format!("{job} --table users"), 2, "write --table NAME=FILE, or NAME=server:ADDRESS");
     dir.fails(&format!("{job} --table us,ers=users.ytab"), 2, "'us,ers' cannot be the name of a table");
     dir.fails(&job, 6, "there is no table users: add --table users=FILE");
     let mut bytes = dir.read("users.ytab");
@@ -55,4 +56,25 @@ fn an_attempt_that_goes_on_needs_the_same_table() {
     let job = format!("{JOB} --table users=users.ytab --reducer Tables.Count -o resumed --resume");
     dir.ok(&job);
     assert_eq!(dir.read("resumed/part-r-00000"), b"Ada\t2\nBo\t1\nCyd\t1\n");
+}
+
+#[test]
+fn classes_ask_the_servers_of_a_table() {
+    let Some(dir) = with_table() else { return };
+    if !build(&dir, "remote_tables.cpp", "tables.so", &[]) {
+        return;
+    }
+    dir.write("token", b"hidden\n");
+    let _server = Server::start(&dir, "socket", ("users", "users.ytab"), None, "hidden");
+    let table = "--table users=server:unix:socket --table-token-file token";
+    for how in ["", "--isolate", "--threads 3 --split-size 8"] {
+        dir.ok(&format!("{JOB} {table} --mode none -o out {how}"));
+        let names = dir.names().into_iter().filter(|name| name.starts_with("out/part-"));
+        let text: String = names.map(|name| String::from_utf8(dir.read(&name)).unwrap()).collect();
+        assert_eq!(text, "Ada\tLondon\nCyd\tOslo\nBo\tnowhere\nAda\tLondon\n", "{how}");
+    }
+    let job = format!("{JOB} --mode none -o no").replace(" --report r.json", "");
+    dir.fails(&format!("{job} --table users=users.ytab"), 6, "there is no table users of servers");
+    let mapped = job.replace("Tables.Name", "Tables.Mapped");
+    dir.fails(&format!("{mapped} {table}"), 6, "the table users is one of servers");
 }

@@ -11,6 +11,8 @@ pub use yunti_table::builder::Duplicates;
 use yunti_table::builder::text::{self, Format, Request, Wanted};
 use yunti_table::builder::{Settings, write};
 
+pub mod servers;
+
 pub struct Dir(PathBuf);
 
 impl Dir {

@@ -10,16 +10,18 @@ use super::control::{Control, ProgressStage};
 use super::journal::frame::Frame;
 use super::journal::{Journal, Kept};
 use super::machine::elastic::Elastic;
+use super::phase::join_choice;
 use super::phase::join_table::{self, SmallSide};
 use super::phase::running_job::RunningJob;
 use super::phase::{map_only, resume, sorted};
 use super::plan::Plan;
+use super::plan::join_cost::JoinBy;
 use super::plan::sizing::Sizing;
 use super::plan::source::Source;
 use super::report::memory_trace::MemoryTrace;
 use super::report::meter::Meter;
 use super::report::partitions::{self, PartitionMeter};
-use super::report::{JoinTableUse, Report, build};
+use super::report::{JoinChoice, JoinTableUse, Report, build};
 use super::spec::{JobSpec, Mode, OutputFormat, OutputTarget};
 use super::task_files::key_directories::KeyDirectories;
 use super::task_files::named_outputs::NamedOutputs;
@@ -170,13 +172,34 @@ fn run_with(
     if plan.sources.iter().all(is_text) {
         foreign::refuse(&*env.files, &plan.files)?;
     }
-    let mut memory = JobMemory::take(spec, &plan, attempt.threads, env, control)?;
-    let sorted = if memory.holds_table(spec, &plan, attempt.threads) { None } else { join_table::sorted(spec) };
-    if let Some(sorted) = &sorted {
-        plan = Plan::make_with(sorted, env, classes, attempt.cuts_parts)?;
-        memory = memory.without_table((spec, sorted), env)?;
+    let limit = budget_bytes(spec, env);
+    let mut choice = join_choice::choose(spec, &plan, env, control, (attempt.threads, limit))?;
+    let chosen = match choice.as_ref().map(|choice| choice.by) {
+        Some(JoinBy::Lookup) => Some(join_choice::looked_up(spec)),
+        Some(JoinBy::Sort) => Some(join_table::sorted(spec).ok_or_else(join_choice::not_sorted)?),
+        _ => None,
+    };
+    if let Some(chosen) = &chosen {
+        plan = Plan::make_with(chosen, env, classes, attempt.cuts_parts)?;
     }
-    let spec = sorted.as_ref().unwrap_or(spec);
+    let spec = chosen.as_ref().unwrap_or(spec);
+    let mut memory = JobMemory::take(spec, &plan, attempt.threads, env, control)?;
+    let holds_table = memory.holds_table(spec, &plan, attempt.threads);
+    let is_looked_up = !holds_table && choice.as_mut().is_some_and(join_choice::without_memory);
+    let other = match (holds_table, is_looked_up) {
+        (true, _) => None,
+        (false, true) => Some(join_choice::looked_up(spec)),
+        (false, false) => join_table::sorted(spec),
+    };
+    if let Some(other) = &other {
+        plan = Plan::make_with(other, env, classes, attempt.cuts_parts)?;
+        memory = match is_looked_up {
+            true => JobMemory::take(other, &plan, attempt.threads, env, control)?,
+            false => memory.without_table((spec, other), env)?,
+        };
+    }
+    memory.choice = choice;
+    let spec = other.as_ref().unwrap_or(spec);
     let part_name = part_names(spec, &plan);
     let (journal, kept) = match &claim {
         Some(claim) if spec.resume => {
@@ -347,7 +370,7 @@ fn start_with<'a>(
         return Err(error);
     }
     let limit = memory.budget.limit_bytes();
-    let mut pairs = join_table::pairs_bytes(plan, limit, threads);
+    let mut pairs = join_table::pairs_bytes(spec, plan, limit, threads);
     let sizing = loop {
         match memory.sizing(spec, plan, threads, pairs) {
             // A join needs no larger budget than another job.
@@ -363,12 +386,12 @@ fn start_with<'a>(
         ScratchSpace::with_rule(files, clock, scratch_dirs.clone(), plan.scratch_rule)
     });
     let for_records = memory.for_records();
-    let JobMemory { budget, side_files, side_memory, transfers, table, missed, started_ns, .. } = memory;
+    let JobMemory { budget, side_files, side_memory, transfers, table, missed, choice, started_ns, .. } = memory;
     let join_table = table.as_ref().map(|table| table.describe(limit - for_records, false)).or(missed);
     let space = match &scratch {
         Some(scratch) => Workspace {
             budget: budget.clone(),
-            reserved_bytes: join_table::held_bytes(pairs),
+            reserved_bytes: join_table::held_bytes(spec, pairs),
             scratch: scratch.clone(),
         },
         None => Workspace::default(),
@@ -405,6 +428,7 @@ fn start_with<'a>(
         _workspace: workspace,
         scratch,
         join_table,
+        join_choice: choice,
         scratch_dirs,
         spills_aside: false,
         bounds: None,
@@ -433,14 +457,21 @@ struct JobMemory {
     too_large: Option<Error>,
     /// Table of a hash join that did not fit.
     missed: Option<JoinTableUse>,
+    /// Way of a hash join, if there was a choice.
+    choice: Option<JoinChoice>,
     started_ns: u64,
+}
+
+/// Returns the bytes of the job's budget.
+fn budget_bytes(spec: &JobSpec, env: &Env) -> u64 {
+    spec.memory_bytes.unwrap_or_else(|| super::machine::default_budget_bytes(&*env.system))
 }
 
 impl JobMemory {
     /// Loads the side files, checks the tables, and measures the small side of a hash join.
     fn take(spec: &JobSpec, plan: &Plan, threads: usize, env: &Env, control: &Control) -> Result<JobMemory> {
         let started_ns = env.clock.now_ns();
-        let limit = spec.memory_bytes.unwrap_or_else(|| super::machine::default_budget_bytes(&*env.system));
+        let limit = budget_bytes(spec, env);
         let budget = Budget::new(limit);
         let (table, too_large) = match join_table::measure(spec, plan, env, control, (&budget, threads)) {
             Err(error) if error.code() == Code::Memory => (None, Some(error)),
@@ -448,12 +479,13 @@ impl JobMemory {
         };
         let is_table = table.is_some() || too_large.is_some();
         let except = if is_table { join_table::not_loaded(spec) } else { None };
-        tables::check(&spec.tables)?;
+        tables::check(spec, |_| true)?;
         let loaded = spec.side_files.iter().filter(|path| except != Some(path));
         let (side_files, side_memory) = side_files::load(loaded, &*env.files, &budget)?;
         // Reading ahead from stores takes its memory before all other buffers.
         let transfers = budget.grant(env.files.transfer_bytes(limit), "reading from stores")?;
-        Ok(JobMemory { budget, side_files, side_memory, transfers, table, too_large, missed: None, started_ns })
+        let (missed, choice) = (None, None);
+        Ok(JobMemory { budget, side_files, side_memory, transfers, table, too_large, missed, choice, started_ns })
     }
 
     /// Returns the bytes that side files and transfers leave.
@@ -487,17 +519,18 @@ impl JobMemory {
             Some(table) => Some(table.describe(others, true)),
             None => join_table::describe_unmeasured(spec, env),
         };
-        let JobMemory { budget, side_files, side_memory, transfers, started_ns, .. } = self;
+        let JobMemory { budget, side_files, side_memory, transfers, choice, started_ns, .. } = self;
         drop((side_files, side_memory));
         let (side_files, side_memory) = side_files::load(&sorted.side_files, &*env.files, &budget)?;
-        Ok(JobMemory { budget, side_files, side_memory, transfers, table: None, too_large: None, missed, started_ns })
+        let (table, too_large) = (None, None);
+        Ok(JobMemory { budget, side_files, side_memory, transfers, table, too_large, missed, choice, started_ns })
     }
 }
 
 /// Returns the settings of a job; a class that writes its output finds types and columns of the records there, and the
 /// memory that each instance may hold.
 fn settings_of_writer(spec: &JobSpec, plan: &Plan, memory_bytes: u64) -> Settings {
-    let mut settings = tables::with_places(spec.settings.clone(), &spec.tables);
+    let mut settings = tables::with_places(spec);
     if plan.writer.is_some() {
         let (key, value) = plan.output_types;
         let Columns { key: key_columns, value: value_columns } = &spec.output_columns;

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::applications::{
     CountColumn, Distinct, DistinctReducer, DistinctValues, First, Grep, HashJoin, InvertedIndex, Join, JoinReducer,
-    KMeans, KMeansReducer, KeyedLines, LookupRows, MappedJoin, Matches, OneSide, PageRank, PageRankCombiner,
-    PageRankReducer, Sample, SideRows, Top, WordLengths,
+    KMeans, KMeansReducer, KeyedLines, LookupRows, Matches, OneSide, PageRank, PageRankCombiner, PageRankReducer,
+    Sample, SideRows, Top, WordLengths, shared_table_mapper,
 };
 use super::field_order::FieldOrder;
 use super::fold::KnownReducer;
@@ -114,8 +114,8 @@ pub fn builtin_classes() -> Arc<dyn ClassSource> {
         }),
         ("JoinMapper", Flags::default(), (Type::Bytes, Type::Bytes), |context| Ok(Box::new(Join::new(context)?))),
         ("HashJoinMapper", Flags::default(), (Type::Bytes, Type::Bytes), |context| {
-            Ok(match MappedJoin::new(context)? {
-                Some(join) => Box::new(join),
+            Ok(match shared_table_mapper(context)? {
+                Some(join) => join,
                 None => Box::new(HashJoin::new(context)?),
             })
         }),

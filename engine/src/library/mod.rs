@@ -10,6 +10,7 @@ pub mod identity;
 mod inverse;
 mod key_directories;
 pub mod settings;
+pub mod tables;
 pub mod tokenize;
 pub mod validate;
 

@@ -1,7 +1,6 @@
 //! Settings of the built-in classes, from the job (-D key=value).
 
 use std::fmt::Display;
-use std::path::Path;
 use std::str::FromStr;
 
 use crate::operator::TaskContext;
@@ -41,14 +40,6 @@ pub fn side_file<'a>(context: &'a TaskContext, key: &str, example: &str) -> Resu
         Some(content) => Ok((name, content)),
         None => Err(no_side_file(key, name)),
     }
-}
-
-/// Begin of the name of a setting with the place of a table, which the job has set.
-pub const TABLE: &str = "yunti.table.";
-
-/// Returns the place of a table of the job, by its name.
-pub fn table<'a>(context: &'a TaskContext, name: &str) -> Option<&'a Path> {
-    context.setting(&format!("{TABLE}{name}")).map(Path::new)
 }
 
 /// Returns the error for a setting that names a side file that the job does not have.

@@ -36,10 +36,17 @@ YUNTI_HIDDEN inline OpenTables open_tables;
 }  // namespace detail
 }  // namespace table
 
+namespace table {
+// Begin of the place of a table that servers have.
+inline constexpr std::string_view SERVERS = "server:";
+}  // namespace table
+
 // Returns a table of the job: --table NAME=FILE. Ends the job if there is none.
 inline const Table& Context::table(std::string_view name) const {
   const std::optional<std::string_view> path = config("yunti.table." + std::string(name));
   if (!path) fail("there is no table " + std::string(name) + ": add --table " + std::string(name) + "=FILE");
+  if (path->substr(0, table::SERVERS.size()) == table::SERVERS)
+    fail("the table " + std::string(name) + " is one of servers: classes reach it by remote_table");
   return table::detail::open_tables.at(std::string(*path));
 }
 

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use crate::command::numbers::whole;
 use clap::Args;
+use yunti_base::{Code, Error};
 use yunti_engine::columns::settings;
 use yunti_engine::job::applications;
 use yunti_engine::job::spec::change::{
@@ -11,6 +12,7 @@ use yunti_engine::job::spec::change::{
     parse_output_format, parse_partitioning,
 };
 use yunti_engine::job::spec::{Compress, InputFormat, Mode, OutputFormat, OutputTarget, Partitioning, parse_size};
+use yunti_engine::library::tables::TablePlace;
 use yunti_engine::operator::Type;
 
 use super::common_flags::{ReportingFlags, ResourceFlags, TaskFlags};
@@ -208,9 +210,18 @@ pub struct RunFlags {
     #[arg(long, value_name = "FILE", help_heading = "Classes")]
     pub side_file: Vec<PathBuf>,
 
-    /// Table of `yunti table build` that classes find by this name, mapped once a process; may be repeated
-    #[arg(long, value_name = "NAME=FILE", value_parser = parse_table, help_heading = "Classes")]
-    pub table: Vec<(String, PathBuf)>,
+    /// Table that classes find by this name: a file of `yunti table build`, or the addresses of `yunti table serve` as
+    /// in users=server:db1:7070,db2:7070 or users=server:unix:/run/users; may be repeated
+    #[arg(long, value_name = "NAME=PLACE", value_parser = parse_table, help_heading = "Classes")]
+    pub table: Vec<(String, TablePlace)>,
+
+    /// File with the token of the servers of tables
+    #[arg(long, value_name = "FILE", help_heading = "Classes")]
+    pub table_token_file: Option<PathBuf>,
+
+    /// TLS to the servers of tables on TCP, with the certificates of authorities in this file (PEM)
+    #[arg(long, value_name = "FILE", help_heading = "Classes")]
+    pub table_tls_ca: Option<PathBuf>,
 
     /// Class that maps input records [default: records pass unchanged]
     #[arg(long, value_name = "CLASS", help_heading = "Classes (Yunti.X are built in)")]
@@ -284,10 +295,10 @@ fn parse_named_output(text: &str) -> yunti_base::Result<(String, OutputFormat)> 
     Ok((name.to_string(), parse_output_format(format)?))
 }
 
-fn parse_table(text: &str) -> Result<(String, PathBuf), String> {
+fn parse_table(text: &str) -> yunti_base::Result<(String, TablePlace)> {
     match text.split_once('=') {
-        Some((name, file)) if !name.is_empty() && !file.is_empty() => Ok((name.to_string(), file.into())),
-        _ => Err("write --table NAME=FILE".into()),
+        Some((name, place)) if !name.is_empty() && !place.is_empty() => Ok((name.to_string(), place.parse()?)),
+        _ => Err(Error::new(Code::Usage, "write --table NAME=FILE, or NAME=server:ADDRESS,..")),
     }
 }
 
@@ -346,6 +357,8 @@ impl RunFlags {
             settings: self.settings(),
             outputs: self.named_output.clone(),
             tables: self.table.clone(),
+            table_token_file: self.table_token_file.clone(),
+            table_tls_ca: self.table_tls_ca.clone(),
             sources: None,
             then: None,
         }

@@ -16,7 +16,7 @@ use yunti_engine::job::spec::file::spec_to_toml;
 use yunti_engine::job::spec::{JobSpec, Mode, OutputTarget, SPLIT_BYTES_DEFAULT};
 use yunti_engine::job::task;
 use yunti_engine::job::{self, Control, InputFormat};
-use yunti_engine::library::settings::TABLE;
+use yunti_engine::library::tables::{Address, TABLE, TablePlace};
 use yunti_engine::operator::ClassSource;
 use yunti_program::part::Part;
 
@@ -108,7 +108,7 @@ pub fn run(
     // Hadoop applies its own settings; classes find the others in the job.
     command.args(spec.settings.iter().map(|(key, value)| format!("-D{key}={value}")));
     // Readers and writers of Java find the tables as native classes do.
-    command.args(spec.tables.iter().map(|(name, path)| format!("-D{TABLE}{name}={}", beside(path).display())));
+    command.args(spec.tables.iter().map(|(name, place)| format!("-D{TABLE}{name}={}", place_of_tasks(place))));
     if !shipment.code_there.is_empty() {
         command.arg(format!("-D{USER_CODE}={}", shipment.code_there));
     }
@@ -122,7 +122,7 @@ pub fn run(
     for library in &spec.libraries {
         command.arg("--lib").arg(library);
     }
-    for file in spec.side_files.iter().chain(spec.tables.values()) {
+    for file in files_of_tasks(spec) {
         command.arg("--file").arg(file);
     }
     for file in shipment.files() {
@@ -243,13 +243,24 @@ fn check<'s>(spec: &'s JobSpec, formats: Option<&Path>) -> Result<&'s Path> {
             "leave it out: Hadoop keeps finished tasks while its application master lives",
         );
     }
+    if let Some(key) = ["join.servers", "join.by"].into_iter().find(|key| spec.settings.contains_key(*key)) {
+        return usage(
+            &format!("{key}: ways of a join are compared only on this machine"),
+            "leave it out: tasks ask servers with -D join.small=NAME --table NAME=server:ADDRESS",
+        );
+    }
     for (key, what) in [("split.lines", "splits of some lines"), ("output.lazy", "outputs without empty parts")] {
         if spec.settings.contains_key(key) {
             return usage(&format!("{key}: {what} are made only on this machine"), "leave it out");
         }
     }
-    job::check_tables(&spec.tables)?;
-    let files = spec.libraries.iter().chain(&spec.side_files).chain(spec.tables.values()).map(|path| path.as_path());
+    // Unix sockets are those of the nodes: their tasks find out.
+    let is_near = |address: &Address| matches!(address, Address::Tcp(..));
+    job::check_tables(spec, |place| match place {
+        TablePlace::File(_) => true,
+        TablePlace::Servers(addresses) => addresses.iter().all(is_near),
+    })?;
+    let files = spec.libraries.iter().map(|path| path.as_path()).chain(files_of_tasks(spec));
     let mut names: Vec<_> = files.chain(formats).map(|path| path.file_name()).collect();
     names.sort();
     if names.windows(2).any(|pair| pair[0] == pair[1]) {
@@ -273,6 +284,21 @@ fn beside(file: impl AsRef<Path>) -> PathBuf {
     Path::new(".").join(file.file_name().unwrap_or(file.as_os_str()))
 }
 
+/// Returns the place of a table for tasks.
+fn place_of_tasks(place: &TablePlace) -> TablePlace {
+    match place {
+        TablePlace::File(path) => TablePlace::File(beside(path)),
+        servers => servers.clone(),
+    }
+}
+
+/// Returns the files that each task finds in its working directory, beside those of its code.
+fn files_of_tasks(spec: &JobSpec) -> impl Iterator<Item = &Path> {
+    let of_tables = spec.tables.values().filter_map(TablePlace::file);
+    let of_servers = spec.table_token_file.iter().chain(&spec.table_tls_ca);
+    spec.side_files.iter().map(|path| path.as_path()).chain(of_tables).chain(of_servers.map(|path| path.as_path()))
+}
+
 /// Writes the job file for the tasks: libraries are in the working directory; memory and directories come from the
 /// container.
 fn write_job(spec: &JobSpec, number: usize) -> Result<TempFile> {
@@ -288,7 +314,9 @@ fn write_job(spec: &JobSpec, number: usize) -> Result<TempFile> {
         threads: None,
         scratch_dirs: Vec::new(),
         side_files: spec.side_files.iter().map(beside).collect(),
-        tables: spec.tables.iter().map(|(name, path)| (name.clone(), beside(path))).collect(),
+        tables: spec.tables.iter().map(|(name, place)| (name.clone(), place_of_tasks(place))).collect(),
+        table_token_file: spec.table_token_file.as_ref().map(beside),
+        table_tls_ca: spec.table_tls_ca.as_ref().map(beside),
         // Each task gets its own input.
         ..spec.without_inputs()
     };

@@ -31,9 +31,13 @@ pub fn job_spec(flags: &RunFlags, files: &dyn Files) -> Result<JobSpec> {
         );
         return Err(Error::new(Code::Usage, "there is nothing to do").hint(hint));
     }
-    for path in spec.tables.values_mut() {
-        // Classes open tables by their place, in processes with other directories too.
-        *path = std::path::absolute(&*path).map_err(|e| Error::io(Code::Input, "cannot find the table", &e))?;
+    // Classes open tables by their place, in processes with other directories too.
+    let lost = |e: std::io::Error| Error::io(Code::Input, "cannot find the table", &e);
+    for place in spec.tables.values_mut() {
+        *place = place.clone().absolute().map_err(lost)?;
+    }
+    for file in [&mut spec.table_token_file, &mut spec.table_tls_ca].into_iter().flatten() {
+        *file = std::path::absolute(&*file).map_err(lost)?;
     }
     Ok(spec)
 }

@@ -32,6 +32,8 @@ pub fn of_job(spec: &JobSpec, files: &dyn Files, classes: &[Arc<dyn ClassSource>
         libraries: Vec::new(),
         side_files: Vec::new(),
         tables: Default::default(),
+        table_token_file: None,
+        table_tls_ca: None,
         memory_bytes: None,
         threads: None,
         scratch_dirs: Vec::new(),
@@ -58,8 +60,8 @@ pub fn of_job(spec: &JobSpec, files: &dyn Files, classes: &[Arc<dyn ClassSource>
     paths.sort();
     paths.dedup();
     let hashed = |path: &PathBuf| Ok((name_of(path), hash_of(files, path)?));
-    let table = |(name, path): (&String, &PathBuf)| Ok((format!("table {name}"), tables::identity(files, path)?));
-    let files = paths.iter().map(hashed).chain(spec.tables.iter().map(table)).collect::<Result<Vec<_>>>()?;
+    let table = |name: &String| Ok((format!("table {name}"), tables::identity(spec, files, name)?));
+    let files = paths.iter().map(hashed).chain(spec.tables.keys().map(table)).collect::<Result<Vec<_>>>()?;
     let engine = env!("CARGO_PKG_VERSION").into();
     Ok(JobIdentity { version: VERSION, engine, job, files, durable: spec.durable })
 }

@@ -20,8 +20,8 @@ use crate::job::spec::{InputFormat, JobSpec, Mode, SourceSpec};
 use crate::job::task_files::{side_files, tables};
 use crate::library::applications::join::{self, Measured};
 use crate::memory::Budget;
-use crate::operator::TaskContext;
 use crate::operator::context::{BadRecords, Host, JobContext, Workspace};
+use crate::operator::{Class, TaskContext};
 use crate::read::foreign;
 use crate::read::split::InputFile;
 use yunti_base::{Code, Error, Result};
@@ -37,6 +37,8 @@ const PAIRS_BYTES: (u64, u64) = (64 << 10, 16 << 20);
 pub const PAIRS_BYTES_LEAST: u64 = 4 << 10;
 /// Bytes that a debug build lets the reducer hold, so that ordinary tests spill.
 const PAIRS_BYTES_DEBUG: u64 = 800;
+/// The same for lines that wait for rows: blocks of a few lines.
+const LOOKUP_BYTES_DEBUG: u64 = 8 << 10;
 
 /// The small side of a hash join, before its table is built.
 pub struct SmallSide {
@@ -44,6 +46,24 @@ pub struct SmallSide {
     started_ns: u64,
     ended_ns: u64,
     workers: usize,
+}
+
+fn has_mapper(plan: &Plan, names: &[&str]) -> bool {
+    let mut mappers = plan.sources.iter().filter_map(|source| source.mapper.as_ref());
+    mappers.any(|mapper| names.contains(&&mapper.info().name[..]))
+}
+
+/// Returns true for a hash join of lines, not of rows of tables.
+pub fn looks_up_lines(plan: &Plan) -> bool {
+    has_mapper(plan, &join::LOOKUPS[..1])
+}
+
+/// Returns the context of a task before the job has begun.
+pub fn context(spec: &JobSpec, env: &Env, control: &Control) -> Arc<TaskContext> {
+    let (host, bad) = (Host::of(env, control.cancelled()), BadRecords::default());
+    let settings = tables::with_places(spec);
+    let job = JobContext::with_host(settings, Default::default(), Vec::new(), host, bad, Workspace::default());
+    TaskContext::new(job, false, 0, 0)
 }
 
 /// Returns the side file that becomes a table; None for a job without a hash join, or whose small side is a table of
@@ -54,15 +74,11 @@ fn path_of<'s>(
     env: &Env,
     control: &Control,
 ) -> Result<Option<(&'s Path, Arc<TaskContext>)>> {
-    let mappers = || plan.sources.iter().filter_map(|source| source.mapper.as_ref());
-    if !mappers().any(|mapper| join::LOOKUPS.contains(&&mapper.info().name[..])) {
+    if !has_mapper(plan, &join::LOOKUPS) {
         return Ok(None);
     }
     side_files::check(&spec.side_files, &*env.files)?;
-    let (host, bad) = (Host::of(env, control.cancelled()), BadRecords::default());
-    let settings = tables::with_places(spec.settings.clone(), &spec.tables);
-    let job = JobContext::with_host(settings, Default::default(), Vec::new(), host, bad, Workspace::default());
-    let context = TaskContext::new(job, false, 0, 0);
+    let context = context(spec, env, control);
     Ok(join::small_side(&context, &spec.side_files)?.map(|path| (path, context)))
 }
 
@@ -100,7 +116,7 @@ pub fn measure(
 }
 
 /// Opens a side file that is read twice, line by line.
-fn open(path: &Path, env: &Env) -> Result<NamedFile> {
+pub fn open(path: &Path, env: &Env) -> Result<NamedFile> {
     let wrong = |what: &str, hint: &str| {
         Err(Error::new(Code::Input, what).at_path(path.to_string_lossy()).hint(hint.to_string()))
     };
@@ -219,15 +235,25 @@ pub fn sorted(spec: &JobSpec) -> Option<JobSpec> {
     })
 }
 
-/// Returns the bytes that each worker reserves for the lines of one key of a join; 0 for other jobs.
-pub fn pairs_bytes(plan: &Plan, limit_bytes: u64, threads: usize) -> u64 {
-    match plan.reducer.as_ref().is_some_and(|reducer| join::REDUCERS.contains(&&reducer.info().name[..])) {
+/// Returns true for a hash join whose small side is a table of servers.
+fn asks_servers(spec: &JobSpec) -> bool {
+    let is_lookup = |source: &SourceSpec| source.mapper.as_deref() == Some(join::LOOKUPS[0]);
+    let small = || spec.settings.get(join::SMALL).and_then(|name| spec.tables.get(name));
+    small().is_some_and(|place| place.file().is_none()) && spec.sources().iter().any(is_lookup)
+}
+
+/// Returns the bytes that each worker reserves for the lines of one key of a join, or for lines that wait for the rows
+/// of servers; 0 for other jobs.
+pub fn pairs_bytes(spec: &JobSpec, plan: &Plan, limit_bytes: u64, threads: usize) -> u64 {
+    let is_join = |reducer: &Arc<dyn Class>| join::REDUCERS.contains(&&reducer.info().name[..]);
+    match plan.reducer.as_ref().is_some_and(is_join) || asks_servers(spec) {
         true => (limit_bytes / PAIRS_SHARE / threads.max(1) as u64).clamp(PAIRS_BYTES.0, PAIRS_BYTES.1),
         false => 0,
     }
 }
 
-/// Returns the bytes of the lines that a reducer holds, of these reserved ones.
-pub fn held_bytes(reserved: u64) -> u64 {
-    if cfg!(debug_assertions) { PAIRS_BYTES_DEBUG.min(reserved) } else { reserved }
+/// Returns the bytes of the lines that a reducer holds, or that wait for rows, of these reserved ones.
+pub fn held_bytes(spec: &JobSpec, reserved: u64) -> u64 {
+    let debug = if asks_servers(spec) { LOOKUP_BYTES_DEBUG } else { PAIRS_BYTES_DEBUG };
+    if cfg!(debug_assertions) { debug.min(reserved) } else { reserved }
 }

@@ -1,5 +1,6 @@
 //! The phases of a job: map, then one of four ends, chosen by the output of the map phase.
 
+pub mod join_choice;
 pub mod join_table;
 pub mod key_sample;
 pub mod map_only;

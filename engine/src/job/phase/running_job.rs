@@ -18,7 +18,7 @@ use crate::job::report::meter::Meter;
 use crate::job::report::partitions::PartitionMeter;
 use crate::job::report::spill_rows;
 use crate::job::report::workload_stats::WorkloadStats;
-use crate::job::report::{JoinTableUse, Spill};
+use crate::job::report::{JoinChoice, JoinTableUse, Spill};
 use crate::job::spec::{JobSpec, Mode};
 use crate::job::task_files::named_outputs::{DiscardedOutputs, NamedOutputs};
 use crate::memory::{Budget, Grant};
@@ -70,6 +70,8 @@ pub struct RunningJob<'a> {
     pub scratch: Option<Arc<ScratchSpace>>,
     /// Table of a hash join, for the report.
     pub join_table: Option<JoinTableUse>,
+    /// Way of a hash join, for the report.
+    pub join_choice: Option<JoinChoice>,
     pub scratch_dirs: Vec<ScratchDir>,
     /// True if spills run beside the map: a job with one worker has another processor.
     pub spills_aside: bool,

@@ -4,6 +4,7 @@ mod classes;
 pub(super) mod complete;
 mod early_fold;
 pub(super) mod inputs;
+pub mod join_cost;
 mod lines;
 pub(super) mod parts;
 pub mod sizing;

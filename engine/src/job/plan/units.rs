@@ -48,7 +48,7 @@ pub fn plan(spec: &JobSpec, source: &Source, scan: &Scan, files: &[InputFile], e
     let inputs = files.iter().map(|file| file.path.to_string_lossy().into_owned()).collect();
     let host = Host::of(env, &Cancel::default());
     let bad = BadRecords::of(&spec.settings)?;
-    let settings = tables::with_places(spec.settings.clone(), &spec.tables);
+    let settings = tables::with_places(spec);
     let job = JobContext::with_host(settings, Default::default(), inputs, host, bad, Workspace::default());
     let limit = spec.memory_bytes.unwrap_or_else(|| crate::job::machine::default_budget_bytes(&*env.system));
     let of = ReaderClass { class: class.clone(), job, partitions: spec.reduces.max(1) };

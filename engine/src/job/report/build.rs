@@ -141,6 +141,7 @@ pub fn build_report(running: &RunningJob<'_>, before: &ResourceWatch, output_byt
         stores: running.env.files.traffic(),
         groups,
         join_table: running.join_table.clone(),
+        join_choice: running.join_choice.clone(),
         counters,
         ..Report::default()
     };

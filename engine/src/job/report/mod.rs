@@ -13,6 +13,7 @@ pub mod workload_stats;
 
 use std::collections::BTreeMap;
 
+pub use crate::job::plan::join_cost::{JoinBy, JoinCosts};
 use serde::{Deserialize, Serialize};
 use yunti_base::store_protocol::Traffic;
 
@@ -54,6 +55,9 @@ pub struct Report {
     /// Table of a hash join, if the job is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub join_table: Option<JoinTableUse>,
+    /// Way of a hash join that could be done in several ways, and what they were estimated to take.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub join_choice: Option<JoinChoice>,
     /// Resources that the job wanted and did not get.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waits: Option<Waits>,
@@ -206,6 +210,21 @@ pub struct JoinTableUse {
     pub budget_bytes: u64,
     /// True if the table did not fit, and the job sorted both sides instead.
     pub sorted: bool,
+}
+
+/// Way of a hash join.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct JoinChoice {
+    pub by: JoinBy,
+    /// True if the job named the way, and nothing was estimated.
+    pub named: bool,
+    /// Keys of the input that the probe looked up at the servers, and the time for all of them.
+    pub probed_keys: u64,
+    pub probe_ms: f64,
+    /// Time of this processor for the work of one second on the one of the engine's rates; 0 if nothing was estimated.
+    pub slowness: f64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub costs: Option<JoinCosts>,
 }
 
 /// Groups of a reducer.

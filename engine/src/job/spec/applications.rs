@@ -229,7 +229,15 @@ pub fn applications() -> &'static [Application] {
                 mode: Mode::None,
                 ..JobSpec::default()
             },
-            settings: &[(join::SMALL, "the name of the side file"), JOIN[0], JOIN[1], JOIN[2], COLUMN[1]],
+            settings: &[
+                (join::SMALL, "the name of the side file, or of a table"),
+                (join::SERVERS, "a table of servers with the rows of the side file"),
+                (join::BY, "memory, lookup (at the servers), sort, or auto: the cheapest [default: auto]"),
+                JOIN[0],
+                JOIN[1],
+                JOIN[2],
+                COLUMN[1],
+            ],
         },
         Application {
             name: "kmeans",

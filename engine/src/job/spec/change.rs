@@ -14,6 +14,7 @@ use super::{
 use crate::bytes::escape::{escape, unescape};
 use crate::codec::encode::{Compression, Target};
 use crate::format::file_formats;
+use crate::library::tables::TablePlace;
 use crate::operator::Type;
 use crate::run::ScratchDir;
 use yunti_base::{Code, Error, Result};
@@ -57,7 +58,9 @@ pub struct SpecChange {
     /// Named outputs, added one by one like settings.
     pub outputs: Vec<(String, OutputFormat)>,
     /// Tables, added one by one too.
-    pub tables: Vec<(String, PathBuf)>,
+    pub tables: Vec<(String, TablePlace)>,
+    pub table_token_file: Option<PathBuf>,
+    pub table_tls_ca: Option<PathBuf>,
     pub sources: Option<Vec<SourceSpec>>,
     pub then: Option<Vec<JobSpec>>,
 }
@@ -128,6 +131,8 @@ impl SpecChange {
         set(&mut spec.resume, self.resume);
         spec.outputs.extend(self.outputs);
         spec.tables.extend(self.tables);
+        set(&mut spec.table_token_file, self.table_token_file.map(Some));
+        set(&mut spec.table_tls_ca, self.table_tls_ca.map(Some));
         set(&mut spec.sources, self.sources);
         set(&mut spec.then, self.then);
         Ok(())

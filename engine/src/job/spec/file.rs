@@ -62,6 +62,8 @@ const WHOLE_KEYS: &[&str] = &[
     "resume",
     "outputs",
     "tables",
+    "table-token-file",
+    "table-tls-ca",
     "source",
     "then",
 ];
@@ -270,9 +272,11 @@ fn set(file: &mut JobFile, key: &str, value: &Spanned<DeValue<'_>>) -> Result<()
         "tables" => {
             let table = value.as_table().ok_or_else(|| expected("a table", value))?;
             for (key, value) in table {
-                change.tables.push((key.get_ref().to_string(), string(value.get_ref())?.into()));
+                change.tables.push((key.get_ref().to_string(), string(value.get_ref())?.parse()?));
             }
         }
+        "table-token-file" => change.table_token_file = Some(string(value)?.into()),
+        "table-tls-ca" => change.table_tls_ca = Some(string(value)?.into()),
         _ => unreachable!("checked against the keys"),
     }
     Ok(())
@@ -395,6 +399,11 @@ pub fn spec_to_toml(spec: &JobSpec) -> Result<String> {
     out.plain("wait", spec.wait);
     out.plain("durable", spec.durable);
     out.plain("resume", spec.resume);
+    for (key, path) in [("table-token-file", &spec.table_token_file), ("table-tls-ca", &spec.table_tls_ca)] {
+        if let Some(path) = path {
+            out.string(key, utf8(path)?);
+        }
+    }
     out.settings("settings", spec);
     if !spec.outputs.is_empty() {
         out.0 += "\n[outputs]\n";
@@ -404,8 +413,11 @@ pub fn spec_to_toml(spec: &JobSpec) -> Result<String> {
     }
     if !spec.tables.is_empty() {
         out.0 += "\n[tables]\n";
-        for (name, path) in &spec.tables {
-            out.string(&quoted(name), utf8(path)?);
+        for (name, place) in &spec.tables {
+            if let Some(path) = place.file() {
+                utf8(path)?;
+            }
+            out.string(&quoted(name), &place.to_string());
         }
     }
     for source in &spec.sources {
@@ -504,6 +516,7 @@ mod tests {
     use super::*;
     use crate::codec::encode::{Compression, Target};
     use crate::format::columns::Columns;
+    use crate::library::tables::TablePlace;
 
     fn check(text: &str, expect: &str) {
         let error = parse_job_file(text, Path::new("job.toml")).unwrap_err();
@@ -565,7 +578,13 @@ mod tests {
             threads: Some(3),
             scratch_dirs: vec![parse_scratch_dir("/a").unwrap(), parse_scratch_dir("/b:3GiB").unwrap()],
             side_files: vec!["stop words.txt".into()],
-            tables: [("users".into(), "/a b/users.ytab".into())].into(),
+            tables: [
+                ("users".into(), TablePlace::File("/a b/users.ytab".into())),
+                ("shops".into(), "server:db1:7070,unix:/run/shops".parse().unwrap()),
+            ]
+            .into(),
+            table_token_file: Some("/etc/token".into()),
+            table_tls_ca: Some("/etc/ca.pem".into()),
             spill_codec: SpillCodec::Lz4,
             overwrite: true,
             wait: true,

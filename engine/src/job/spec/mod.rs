@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use crate::codec::encode::Compression;
 use crate::format::columns::Columns;
 use crate::format::file_formats::names_with_columns;
-use crate::job::task_files::tables;
+use crate::library::tables::{self, TablePlace};
 use crate::operator::Type;
 use crate::operator::context::Settings;
 use crate::run::ScratchDir;
@@ -127,8 +127,12 @@ pub struct JobSpec {
     pub libraries: Vec<PathBuf>,
     /// Files whose contents every task gets.
     pub side_files: Vec<PathBuf>,
-    /// Tables that classes find by their names, and map.
-    pub tables: BTreeMap<String, PathBuf>,
+    /// Tables that classes find by their names: files that they map, and servers that they ask.
+    pub tables: BTreeMap<String, TablePlace>,
+    /// File with the token of the servers of tables.
+    pub table_token_file: Option<PathBuf>,
+    /// Certificates of authorities in PEM: TLS to the servers of tables.
+    pub table_tls_ca: Option<PathBuf>,
     /// Class of the mapper; without one, records pass unchanged.
     pub mapper: Option<String>,
     pub combiner: Option<String>,
@@ -191,6 +195,8 @@ impl Default for JobSpec {
             libraries: Vec::new(),
             side_files: Vec::new(),
             tables: BTreeMap::new(),
+            table_token_file: None,
+            table_tls_ca: None,
             mapper: None,
             combiner: None,
             reducer: None,
@@ -220,6 +226,15 @@ impl Default for JobSpec {
 }
 
 impl JobSpec {
+    /// Yields the files of tables, and the files of the token and of TLS.
+    pub fn table_files_mut(&mut self) -> impl Iterator<Item = &mut PathBuf> {
+        let tables = self.tables.values_mut().filter_map(|place| match place {
+            TablePlace::File(path) => Some(path),
+            TablePlace::Servers(_) => None,
+        });
+        tables.chain(&mut self.table_token_file).chain(&mut self.table_tls_ca)
+    }
+
     /// Checks that the fields fit together, before any file is opened. Errors: `Usage`, with what to change.
     pub fn check(&self) -> Result<()> {
         let usage = |what: &str, hint: &str| Err(Error::new(Code::Usage, what).hint(hint));

@@ -16,7 +16,7 @@ pub use columns::CountColumn;
 pub use distinct::{Distinct, DistinctReducer};
 pub use grep::{Grep, Matches};
 pub use inverted_index::{DistinctValues, InvertedIndex};
-pub use join::{HashJoin, Join, JoinReducer, KeyedLines, LookupRows, MappedJoin, OneSide, SideRows};
+pub use join::{HashJoin, Join, JoinReducer, KeyedLines, LookupRows, OneSide, SideRows, shared_table_mapper};
 pub use k_means::{KMeans, KMeansReducer};
 pub use page_rank::{PageRank, PageRankCombiner, PageRankReducer};
 pub use sample::Sample;

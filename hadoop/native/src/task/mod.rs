@@ -38,7 +38,7 @@ impl TaskJob {
             spec.settings.entry(key.clone()).or_insert_with(|| value.clone());
         }
         // The node has one copy, and a link to it in the directory of each task.
-        for path in spec.tables.values_mut() {
+        for path in spec.table_files_mut() {
             let link = facts.directory.join(&*path);
             *path = link.canonicalize().unwrap_or(link);
         }
@@ -68,7 +68,7 @@ impl TaskJob {
                 spec.memory_bytes = spec.memory_bytes.map(|memory| memory + 2 * bytes);
             }
         }
-        for path in spec.tables.values_mut() {
+        for path in spec.table_files_mut() {
             if let Some(here) = local.iter().find(|l| l.file_name() == path.file_name()) {
                 path.clone_from(here);
             }
@@ -242,11 +242,12 @@ mod tests {
         let text = "format = \"yunti-job/1\"\n[tables]\nusers = \"./users.ytab\"\nother = \"./none.ytab\"\n";
         let facts = TaskFacts { directory: own.clone(), ..TaskFacts::default() };
         let job = TaskJob::new(text, 1 << 20, Vec::new(), &facts, &mut Env::real()).unwrap();
-        assert_eq!(job.spec.tables["users"], cache.canonicalize().unwrap().join("users.ytab"));
-        assert_eq!(job.spec.tables["other"], own.join("./none.ytab"));
+        let place = |job: &TaskJob, name: &str| job.spec.tables[name].file().map(PathBuf::from);
+        assert_eq!(place(&job, "users"), Some(cache.canonicalize().unwrap().join("users.ytab")));
+        assert_eq!(place(&job, "other"), Some(own.join("./none.ytab")));
         let local = vec![PathBuf::from("/here/users.ytab")];
         let job = TaskJob::submitted(text, 1 << 20, local, &facts, &mut Env::real()).unwrap();
-        assert_eq!(job.spec.tables["users"], PathBuf::from("/here/users.ytab"));
+        assert_eq!(place(&job, "users"), Some("/here/users.ytab".into()));
         assert_eq!(job.spec.memory_bytes, Some(1 << 20));
         std::fs::remove_dir_all(&root).unwrap();
     }

@@ -15,7 +15,7 @@ use crate::columns::settings::{JOIN_KEY_TYPES, JOIN_LEFT, JOIN_RIGHT, JoinSide, 
 use crate::env::Env;
 use crate::format::columns::Columns;
 use crate::job::spec::{InputFormat, JobSpec, SourceSpec};
-use crate::library::applications::join::{JoinKind, KIND, LOOKUPS, REDUCERS, SMALL, SMALL_ROWS};
+use crate::library::applications::join::{BY, JoinKind, KIND, LOOKUPS, REDUCERS, SERVERS, SMALL, SMALL_ROWS};
 use yunti_base::{Code, Error, Result};
 
 use super::formats::{Completion, read_format};
@@ -92,6 +92,9 @@ fn check(spec: &JobSpec, kind: JoinKind, is_hash: bool) -> Result<()> {
             wrong("a hash join cannot find rows of the small side without a partner", "use the application join")
         }
         () if is_hash && spec.resume => wrong("a hash join of tables cannot be resumed", "use the application join"),
+        () if [SERVERS, BY].iter().any(|key| spec.settings.contains_key(*key)) => {
+            wrong("a table of servers is joined with lines, not columns", "leave out join.servers and join.by")
+        }
         () if !spec.sources.is_empty() => wrong("a join of tables has no sources", "name two inputs"),
         () if !spec.columns.value.is_empty() => {
             wrong("a join of tables takes its output from --columns", "leave out --value-columns")

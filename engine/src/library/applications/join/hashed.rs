@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::super::columns::ShortLines;
 use super::{Cut, JoinKind, JoinTable, SMALL, Side, append_pair};
-use crate::library::settings;
+use crate::library::{settings, tables};
 use crate::operator::{Batch, Mapper, Out, TaskContext};
 use yunti_base::{Code, Error, Result};
 
@@ -24,7 +24,7 @@ pub fn small_side<'p>(context: &TaskContext, side_files: &'p [PathBuf]) -> Resul
     }
     Side::new(context, "join.left.column")?;
     let name = settings::required(context, SMALL, "countries.tsv --side-file countries.tsv")?;
-    match (small_path(name, side_files), settings::table(context, name)) {
+    match (small_path(name, side_files), tables::place(&context.job.settings, name)?) {
         (None, None) => Err(settings::no_side_file(SMALL, name)),
         (Some(_), Some(_)) => {
             let error = Error::new(Code::Usage, format!("{SMALL} is {name}, a side file and a table"));

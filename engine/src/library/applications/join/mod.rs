@@ -5,7 +5,7 @@
 //!   join        lines -> sorted.rs (column as the key, side as a tag) -> sort -> pairs.rs -> pairs
 //!   hash-join   small side -> measure.rs, build.rs -> table.rs;  lines -> hashed.rs (lookups) -> pairs
 //!               a table that does not fit: the job runs as `join` (job/phase/join_table.rs)
-//!               a table of `yunti table build`: mapped.rs (lookups) -> pairs
+//!               a table of `yunti table build`: shared_table/ (lookups in a mapped file, or at servers) -> pairs
 //! ```
 //!
 //! Tables are joined by typed columns, which `rows.rs` turns into keys:
@@ -21,12 +21,12 @@
 mod build;
 mod hashed;
 mod held_lines;
-mod mapped;
 mod measure;
 mod pairs;
 mod row_form;
 mod row_lookup;
 mod rows;
+mod shared_table;
 mod side_lines;
 mod sorted;
 mod table;
@@ -36,12 +36,12 @@ mod table_test;
 
 pub use build::build;
 pub use hashed::{HashJoin, TABLE, small_path, small_side};
-pub use mapped::MappedJoin;
 pub use measure::{Measured, measure};
 pub use pairs::JoinReducer;
 pub use row_form::RowForm;
 pub use row_lookup::LookupRows;
 pub use rows::{KeyedLines, SideRows};
+pub use shared_table::{Probe, mapper as shared_table_mapper};
 pub use side_lines::SideLines;
 pub use sorted::{Join, OneSide};
 pub use table::JoinTable;
@@ -64,6 +64,12 @@ pub const SMALL_ROWS: &str = "Yunti.SmallRowsMapper";
 
 /// Setting: the name of the side file of a hash join, or of the table (`--table`).
 pub const SMALL: &str = "join.small";
+
+/// Setting: the name of a table of servers (`--table`) that has the rows of the side file too.
+pub const SERVERS: &str = "join.servers";
+
+/// Setting: how a hash join finds partners: `memory`, `lookup` or `sort`; by default the cheapest way.
+pub const BY: &str = "join.by";
 
 /// Purpose of the memory of a table, for messages.
 pub const TABLE_PURPOSE: &str = "the table of a hash join";

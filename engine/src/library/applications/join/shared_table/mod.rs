@@ -1,61 +1,74 @@
-//! A hash join whose small side is a table of `yunti table build`: tasks of all processes look up their lines in one
-//! mapped file, and nothing is built.
+//! A hash join whose small side is a table of `yunti table build`, mapped or asked from servers.
 //!
 //! The records are those of a hash join with the lines that the table was built from, if these have their values in
 //! the one text that a table prints: 7, not 007. The key of the table is the column to compare. The other columns
 //! follow the left line in the order of the table.
+//!
+//! ```text
+//!   mapped.rs   tasks of all processes look up their lines in one mapped file, and nothing is built
+//!   probe.rs    before a job: how fast servers are
+//!   remote.rs   tasks send batches of keys to servers, and go on cutting lines until the rows are there
+//! ```
+
+mod mapped;
+mod probe;
+mod remote;
+
+pub use mapped::MappedJoin;
+pub use probe::Probe;
+pub use remote::RemoteJoin;
 
 use std::io::Write;
-use std::path::Path;
 use std::sync::Arc;
 
 use yunti_base::{Code, Error, Result};
-use yunti_table::format::Kind;
+use yunti_table::format::{Column, Kind};
 use yunti_table::index::keys::widened;
-use yunti_table::read::{Row, Table};
 
-use super::hashed::LeftRecord;
-use super::{Cut, JoinKind, SMALL, Side};
-use crate::library::applications::columns::ShortLines;
+use super::SMALL;
 use crate::library::settings;
-use crate::operator::{Batch, Mapper, Out, TaskContext};
+use crate::library::tables::{self, TablePlace};
+use crate::operator::{Mapper, TaskContext};
 use crate::write::value_text::{put_signed, put_unsigned};
 
-/// Name of the table among the values that the tasks of a job share.
-const SHARED: &str = "join.table.mapped";
-/// Lookups of a batch: those of the table's reader.
-const BATCH: usize = 64;
 /// Bytes of the text of an integer.
 const DIGITS_MAX: usize = 20;
 
-/// An open table, and the columns that records have of it.
-struct MappedSide {
-    table: Table,
-    key: Kind,
-    columns: Vec<(usize, Kind)>,
+/// Returns the mapper of a hash join whose setting `join.small` names a table; None if it names none.
+pub fn mapper(context: &Arc<TaskContext>) -> Result<Option<Box<dyn Mapper>>> {
+    let Some(name) = context.setting(SMALL) else { return Ok(None) };
+    Ok(match tables::place(&context.job.settings, name)? {
+        None => None,
+        Some(TablePlace::File(path)) => Some(Box::new(MappedJoin::new(context, &path)?)),
+        Some(TablePlace::Servers(addresses)) => Some(Box::new(RemoteJoin::new(context, name, &addresses)?)),
+    })
 }
 
-impl MappedSide {
-    fn open(path: &Path, context: &TaskContext, kind: JoinKind) -> Result<MappedSide> {
-        let table = Table::open(path)?;
-        let usage = |what: String, hint: &str| {
-            Err(Error::new(Code::Usage, what).at_path(path.to_string_lossy()).hint(hint.to_string()))
-        };
-        let schema = table.schema();
-        let &[key] = schema.keys.as_slice() else {
+/// Columns of a table that a join uses.
+pub(super) struct SharedColumns {
+    key: Kind,
+    /// Numbers in the rows of the table, and types, of the columns behind the left line.
+    others: Vec<(usize, Kind)>,
+}
+
+impl SharedColumns {
+    /// Checks the columns of a table, whose key has these numbers. Errors: `Usage`, without the place of the table.
+    fn of(context: &TaskContext, columns: &[Column], keys: &[usize], pairs: bool) -> Result<SharedColumns> {
+        let usage = |what: String, hint: &str| Err(Error::new(Code::Usage, what).hint(hint.to_string()));
+        let &[key] = keys else {
             return usage("the key of the table has several columns".into(), "a hash join compares one column");
         };
         if settings::ordinal(context, "join.right.column", key + 1)? != key + 1 {
             let what = format!("join.right.column is not the key of the table, which is column {}", key + 1);
             return usage(what, "leave it out");
         }
-        let others = schema.columns.iter().enumerate().filter(|(number, _)| *number != key && kind.pairs);
-        let columns: Vec<(usize, Kind)> = others.map(|(number, column)| (number, column.kind)).collect();
-        if let Some((number, kind)) = columns.iter().find(|(_, kind)| matches!(kind, Kind::Record | Kind::List)) {
-            let what = format!("the column {} is a {}, which has no text", schema.columns[*number].name, kind.name());
+        let others = columns.iter().enumerate().filter(|(number, _)| *number != key && pairs);
+        let others: Vec<(usize, Kind)> = others.map(|(number, column)| (number, column.kind)).collect();
+        if let Some((number, kind)) = others.iter().find(|(_, kind)| matches!(kind, Kind::Record | Kind::List)) {
+            let what = format!("the column {} is a {}, which has no text", columns[*number].name, kind.name());
             return usage(what, "build a table without it");
         }
-        Ok(MappedSide { key: schema.columns[key].kind, columns, table })
+        Ok(SharedColumns { key: columns[key].kind, others })
     }
 
     /// Returns the key that has this text in a table; a key that no table has for any other text.
@@ -71,13 +84,18 @@ impl MappedSide {
         }
     }
 
-    /// Appends the columns of a row that are no key, as text.
-    fn append(&self, row: &Row<'_>, separator: u8, to: &mut Vec<u8>) -> Result<()> {
-        for (at, (column, kind)) in self.columns.iter().enumerate() {
+    /// Appends the columns of a row that are no key, as text. `value` returns the bytes of a column.
+    fn append<'a>(
+        &self,
+        value: impl Fn(usize) -> Result<Option<&'a [u8]>>,
+        separator: u8,
+        to: &mut Vec<u8>,
+    ) -> Result<()> {
+        for (at, (column, kind)) in self.others.iter().enumerate() {
             if at > 0 {
                 to.push(separator);
             }
-            if let Some(value) = row.value(*column)? {
+            if let Some(value) = value(*column)? {
                 append_text(*kind, value, to);
             }
         }
@@ -146,84 +164,6 @@ fn append_text(kind: Kind, value: &[u8], to: &mut Vec<u8>) {
                 false => put_unsigned(u64::from_le_bytes(wide), to),
             }
         }
-    }
-}
-
-/// Mapper that pairs the lines of the input, the left side, with rows of a mapped table.
-pub struct MappedJoin {
-    small: Arc<MappedSide>,
-    kind: JoinKind,
-    left: Side,
-    record: LeftRecord,
-    right: Vec<u8>,
-    short: ShortLines,
-}
-
-impl MappedJoin {
-    /// Opens the table that `join.small` names; None if it names none. Errors: `Usage` for bad settings, `Input` and
-    /// `Corrupt` for the table.
-    pub fn new(context: &Arc<TaskContext>) -> Result<Option<MappedJoin>> {
-        let Some(path) = context.setting(SMALL).and_then(|name| settings::table(context, name)) else {
-            return Ok(None);
-        };
-        let kind = JoinKind::new(context)?;
-        let small = context.job.shared(SHARED, || MappedSide::open(path, context, kind))?;
-        Ok(Some(MappedJoin {
-            small,
-            kind,
-            left: Side::new(context, "join.left.column")?,
-            record: LeftRecord::default(),
-            right: Vec::new(),
-            short: ShortLines::new(context),
-        }))
-    }
-
-    /// Emits the records of a line. `row`: the first row of its key.
-    fn emit(&mut self, line: &Cut<'_>, key: &Key<'_>, row: Option<Row<'_>>, out: &mut Out) -> Result<()> {
-        let Some(row) = row else {
-            return if self.kind.left { self.record.begin(line).alone(out) } else { Ok(()) };
-        };
-        self.record.begin(line);
-        if self.kind.pairs {
-            let table = &self.small.table;
-            let rows = if table.header().has_lists { Some(table.get_all(key.as_ref())?) } else { None };
-            let one = rows.is_none().then_some(Ok(row));
-            for row in rows.into_iter().flatten().chain(one) {
-                self.right.clear();
-                self.small.append(&row?, self.left.separator, &mut self.right)?;
-                self.record.pair(&self.right, self.left.separator, out)?;
-            }
-        }
-        if self.kind.matched { self.record.alone(out) } else { Ok(()) }
-    }
-}
-
-impl Mapper for MappedJoin {
-    fn map(&mut self, batch: &Batch<'_>, out: &mut Out) -> Result<()> {
-        let small = self.small.clone();
-        let mut lines: Vec<Cut<'_>> = Vec::with_capacity(BATCH);
-        let mut keys: Vec<Key<'_>> = Vec::with_capacity(BATCH);
-        for start in (0..batch.len()).step_by(BATCH) {
-            lines.clear();
-            keys.clear();
-            for line in start..batch.len().min(start + BATCH) {
-                match self.left.cut(batch.record(line).1) {
-                    Some(line) => {
-                        keys.push(small.key(line.key));
-                        lines.push(line);
-                    }
-                    None => self.short.add(),
-                }
-            }
-            let mut emitted = Ok(());
-            small.table.get_batch(&keys, |at, row| {
-                if emitted.is_ok() {
-                    emitted = self.emit(&lines[at], &keys[at], row, out);
-                }
-            })?;
-            emitted?;
-        }
-        Ok(())
     }
 }
 
