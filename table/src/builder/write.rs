@@ -116,7 +116,7 @@ fn with_seed(path: &Path, gather: &Gather, settings: &Settings, texts: &Texts) -
     let needs_four = mean > 1 << 10 || counts.row_bytes_max > 1 << 15;
     let mut shape = Shape {
         gather,
-        sizes: Sizes::of(counts.keys),
+        sizes: Sizes::of_attempt(counts.keys, gather.seed),
         has_lists,
         is_sorted: settings.is_sorted,
         row_bytes,

@@ -16,8 +16,9 @@ pub struct Sizes {
 const PART_SLOTS: f64 = 300_000.0;
 /// Keys of a bucket, at most. More would need less room for pilots, but longer to find them.
 const BUCKET_KEYS: f64 = 2.5;
-/// Part of the slots that has keys. More would need less room, but longer to find pilots.
-const FILLED: f64 = 0.98;
+/// Part of the slots that has keys, by attempt. More would need less room, but longer to find pilots. Few keys in a row
+/// spread so evenly that no bucket has one key alone, which would fit anywhere: they need more room.
+const FILLED: [f64; 8] = [0.98, 0.98, 0.95, 0.95, 0.9, 0.85, 0.75, 0.6];
 /// Odd numbers with as many ones as zeros: each pilot changes all bits of a hash, and the upper bits of the product
 /// depend on all of them.
 const OF_PILOTS: u64 = 0x4D5A_2DA5_1DE1_AA47;
@@ -30,16 +31,23 @@ pub fn scaled(hash: u64, count: u64) -> u64 {
 }
 
 impl Sizes {
-    /// Returns sizes for a number of keys. Parts do not have equally many keys: each has room for a few more.
+    /// Returns sizes for a number of keys.
     pub fn of(keys: u64) -> Sizes {
+        Sizes::of_attempt(keys, 0)
+    }
+
+    /// Returns sizes for a number of keys after `attempt` others had no pilots. Parts do not have equally many keys:
+    /// each has room for a few more.
+    pub fn of_attempt(keys: u64, attempt: u64) -> Sizes {
+        let filled = FILLED[FILLED.len().min(attempt as usize + 1) - 1];
         if keys == 0 {
             return Sizes::default();
         }
-        let parts = (keys as f64 / FILLED / PART_SLOTS).ceil().max(1.0);
+        let parts = (keys as f64 / filled / PART_SLOTS).ceil().max(1.0);
         let each = keys as f64 / parts;
         // Five standard deviations of the number of keys in a part: one of two million parts has more.
         let most = if parts > 1.0 { each + 5.0 * each.sqrt() } else { each };
-        let slots = (most / FILLED).ceil().max((each + 1.0).floor()) as u32;
+        let slots = (most / filled).ceil().max((each + 1.0).floor()) as u32;
         // Whole words of bits, and whole groups of rows, in each part but a single one.
         let slots = if parts > 1.0 { slots.next_multiple_of(64) } else { slots };
         let buckets = ((each / BUCKET_KEYS).ceil() as u32).next_power_of_two();
