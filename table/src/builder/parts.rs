@@ -5,7 +5,7 @@ use yunti_base::{Code, Error};
 use super::gather::Gather;
 use super::order::Place;
 use super::sorted::{Entry, Sorted};
-use crate::format::header::GROUP;
+use crate::format::group::GROUP;
 use crate::format::row::write_number;
 use crate::format::schema::Kind;
 use crate::index::order;

@@ -14,7 +14,8 @@ use super::output::Output;
 use super::partitions::PARTITIONS;
 use super::parts::{Part, Refused, Shape, in_parallel};
 use super::sorted::{Counts, Sorted};
-use crate::format::header::{self, FENCE, GROUP, Header, Place, Sections};
+use crate::format::group::GROUP;
+use crate::format::header::{self, FENCE, Header, Place, Sections};
 use crate::format::sums::{self, BLOCK};
 use crate::index::order;
 use crate::index::place::Sizes;
@@ -116,7 +117,7 @@ fn with_seed(path: &Path, gather: &Gather, settings: &Settings, texts: &Texts) -
     let needs_four = mean > 1 << 10 || counts.row_bytes_max > 1 << 15;
     let mut shape = Shape {
         gather,
-        sizes: Sizes::of_attempt(counts.keys, gather.seed),
+        sizes: Sizes::of(counts.keys, gather.seed),
         has_lists,
         is_sorted: settings.is_sorted,
         row_bytes,

@@ -2,6 +2,8 @@
 
 use yunti_base::{Code, Error, Result};
 
+use super::group::{self, GROUP};
+
 use super::schema::Schema;
 
 /// Bytes of the header. The sections begin behind it.
@@ -50,8 +52,6 @@ pub struct Sections {
 const SECTIONS: usize = 9;
 const SECTIONS_AT: usize = 64;
 const SHARD_AT: usize = SECTIONS_AT + 16 * SECTIONS;
-/// Slots of a group of rows of different lengths.
-pub const GROUP: u64 = 16;
 /// Keys of the order with a common fence.
 pub const FENCE: u64 = 64;
 const HAS_LISTS: u32 = 1;
@@ -106,7 +106,7 @@ impl Header {
 
     /// Returns the bytes of a group: where its rows begin, and the offsets of each slot and behind the last.
     pub fn group_bytes(&self) -> u64 {
-        8 + (GROUP + 1) * u64::from(self.offset_bytes)
+        group::bytes(self.offset_bytes as usize) as u64
     }
 
     /// Returns true if these are numbers of an index, or of an empty table's.

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!   header.rs   the first 4096 bytes: counts, places of the sections, checksum
+//!   group.rs    where the rows of 16 slots are
 //!   schema.rs   columns: names, types, keys
 //!   row.rs      bytes of one row
 //!   values.rs   text of one value -> its bytes, and back
@@ -9,6 +10,7 @@
 //!   sums.rs     CRC-32C of each block
 //! ```
 
+pub mod group;
 pub mod header;
 pub mod json;
 pub mod row;

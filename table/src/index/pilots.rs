@@ -243,7 +243,7 @@ mod tests {
     /// Checks that keys get slots of their own with one of the seeds that the builder tries.
     fn check(count: u64, key: impl Fn(u64) -> Vec<u8>) {
         let with_seed = |seed: u64| {
-            let sizes = Sizes::of_attempt(count, seed);
+            let sizes = Sizes::of(count, seed);
             let hashes: Vec<u64> = (0..count).map(|number| hash(&key(number), start(seed))).collect();
             match find(&hashes, &sizes) {
                 Found::Pilots(pilots) => Some((sizes, hashes, pilots)),
@@ -289,9 +289,9 @@ mod tests {
 
     #[test]
     fn equal_hashes_and_too_many_keys() {
-        let sizes = Sizes::of(10);
+        let sizes = Sizes::of(10, 0);
         assert_eq!(find(&[7, 7, 1], &sizes), Found::Nothing);
         assert_eq!(find(&(0..100).collect::<Vec<_>>(), &sizes), Found::Nothing);
-        assert_eq!(find(&[], &Sizes::of(1)), Found::Pilots(vec![0]));
+        assert_eq!(find(&[], &Sizes::of(1, 0)), Found::Pilots(vec![0]));
     }
 }

@@ -31,14 +31,9 @@ pub fn scaled(hash: u64, count: u64) -> u64 {
 }
 
 impl Sizes {
-    /// Returns sizes for a number of keys.
-    pub fn of(keys: u64) -> Sizes {
-        Sizes::of_attempt(keys, 0)
-    }
-
     /// Returns sizes for a number of keys after `attempt` others had no pilots. Parts do not have equally many keys:
     /// each has room for a few more.
-    pub fn of_attempt(keys: u64, attempt: u64) -> Sizes {
+    pub fn of(keys: u64, attempt: u64) -> Sizes {
         let filled = FILLED[FILLED.len().min(attempt as usize + 1) - 1];
         if keys == 0 {
             return Sizes::default();
@@ -119,7 +114,7 @@ mod tests {
     #[test]
     fn sizes_have_room() {
         for keys in [0, 1, 2, 3, 10, 1000, 262_143, 300_000, 1_000_000, 100_000_000, 5_000_000_000] {
-            let sizes = Sizes::of(keys);
+            let sizes = Sizes::of(keys, 0);
             let slots = u64::from(sizes.parts) * u64::from(sizes.slots);
             assert!(slots >= keys && slots as f64 <= 1.04 * keys as f64 + 2.0, "{keys}: {sizes:?}");
             assert!(sizes.all_buckets as f64 <= keys as f64 / 1.2 + 1.0, "{keys}: {sizes:?}");
@@ -129,7 +124,7 @@ mod tests {
 
     #[test]
     fn places_are_within() {
-        let sizes = Sizes::of(1_000_000);
+        let sizes = Sizes::of(1_000_000, 0);
         for hash in [0, 1, u64::MAX, 0xffff_ffff, 0xffff_ffff_0000_0000] {
             let bucket = sizes.bucket(hash);
             assert!(bucket < sizes.all_buckets && sizes.part(hash) < sizes.parts);

@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 use super::key_shape::KeyShape;
 use super::mapping::Mapping;
-use crate::format::header::{GROUP, Header, Place};
+use crate::format::group::{self, GROUP};
+use crate::format::header::{Header, Place};
 use crate::index::keys;
 use crate::index::place::Sizes;
 
@@ -190,25 +191,19 @@ impl<'a> Text<'a> {
         // SAFETY: no empty table has this way (`choose`).
         let (bucket, pilot) = unsafe { own.pilot(hash) };
         let slot = own.sizes.slot(hash, bucket, pilot);
-        let group_at = (slot / GROUP) as usize * own.group_bytes;
-        let at = (slot % GROUP) as usize;
-        // SAFETY: the slot is one of the table's, and the file has a group for each 16 of them (`of`), with 17 offsets.
-        // One read gets two of them: where the slot begins and ends.
-        let (base, begin, end) = unsafe {
-            let group = own.groups.add(group_at);
-            let base = u64::from_le_bytes(read(group));
+        let at = (slot / GROUP) as usize * own.group_bytes;
+        // SAFETY: the slot is one of the table's, and the file has a group for each 16 of them (`of`), of these bytes.
+        let range = unsafe {
+            let group = own.groups.add(at);
             if own.has_short_offsets {
-                let two = u32::from_le_bytes(read(group.add(8 + 2 * at)));
-                (base, two & 0xffff, two >> 16)
+                group::in_short(&*group.cast(), slot)
             } else {
-                let two = u64::from_le_bytes(read(group.add(8 + 4 * at)));
-                (base, two as u32, (two >> 32) as u32)
+                group::in_long(&*group.cast(), slot)
             }
         };
-        // These are the file's, and checked.
-        let (begin, end) = (base.checked_add(u64::from(begin))?, base.checked_add(u64::from(end))?);
+        let range = range?;
         // SAFETY: the file has these bytes (`of`).
         let rows = unsafe { std::slice::from_raw_parts(own.rows, own.all_rows_bytes) };
-        rows.get(begin as usize..end as usize)
+        rows.get(range.start as usize..range.end as usize)
     }
 }

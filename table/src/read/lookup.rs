@@ -6,7 +6,7 @@ use super::direct::Way;
 use super::key_shape::KeyShape;
 use super::rows::{Row, Rows};
 use super::table::{Table, contradiction};
-use crate::format::header::GROUP;
+use crate::format::group::{self, GROUP};
 use crate::format::row::read_number;
 use crate::index::keys;
 
@@ -107,7 +107,7 @@ impl Table {
                     let width = self.header.row_bytes as usize;
                     (of.rows.begin as usize + *slot as usize * width, width)
                 } else {
-                    (self.group_at(*slot), self.group_bytes)
+                    (self.group_at(*slot), self.header.group_bytes() as usize)
                 };
                 self.bytes().prefetch(at);
                 self.bytes().prefetch(at + length - 1);
@@ -169,32 +169,19 @@ impl Table {
     /// Returns where the group of a slot is, if rows have different lengths.
     #[inline(always)]
     fn group_at(&self, slot: u64) -> usize {
-        self.header.sections.groups.begin as usize + (slot / GROUP) as usize * self.group_bytes
+        self.header.sections.groups.begin as usize + ((slot / GROUP) * self.header.group_bytes()) as usize
     }
 
     /// Returns begin and length of a slot's bytes in the section of rows, if these have different lengths.
     #[inline(always)]
     fn range_of_slot(&self, slot: u64) -> Result<(usize, usize)> {
-        let group = self.of_lookups(self.group_at(slot), self.group_bytes)?;
-        let at = (slot % GROUP) as usize;
-        // Two offsets by one read: those where the slot begins and ends.
-        let (base, begin, end) = match (group.split_first_chunk(), self.header.offset_bytes) {
-            (Some((base, offsets)), 2) => {
-                let two = offsets.get(2 * at..).and_then(<[u8]>::first_chunk).map_or(0, |two| u32::from_le_bytes(*two));
-                (base, u64::from(two & 0xffff), u64::from(two >> 16))
-            }
-            (Some((base, offsets)), _) => {
-                let two = offsets.get(4 * at..).and_then(<[u8]>::first_chunk).map_or(0, |two| u64::from_le_bytes(*two));
-                (base, two & 0xffff_ffff, two >> 32)
-            }
-            (None, _) => return Err(contradiction()),
+        let group = self.of_lookups(self.group_at(slot), self.header.group_bytes() as usize)?;
+        let range = match group.try_into() {
+            Ok(short) => group::in_short(short, slot),
+            Err(_) => group.first_chunk().and_then(|long| group::in_long(long, slot)),
         };
-        let (Some(begin_in_rows), Some(length)) =
-            (u64::from_le_bytes(*base).checked_add(begin), end.checked_sub(begin))
-        else {
-            return Err(contradiction());
-        };
-        Ok((begin_in_rows as usize, length as usize))
+        let range = range.ok_or_else(contradiction)?;
+        Ok((range.start as usize, (range.end - range.start) as usize))
     }
 
     /// Returns the first row of a slot if it has this key.

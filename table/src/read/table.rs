@@ -19,8 +19,6 @@ use crate::index::keys;
 pub struct Table {
     pub(super) header: Header,
     pub(super) direct: Direct,
-    /// Bytes of a group of rows of different lengths.
-    pub(super) group_bytes: usize,
     pub(super) schema: Schema,
     pub(super) layout: Layout,
     pub(super) key: KeyShape,
@@ -69,7 +67,6 @@ impl Table {
             layout: Layout::of(&schema.columns),
             key: KeyShape::Columns,
             direct: Direct::of(bytes, &header).ok_or_else(contradiction).map_err(at_path)?,
-            group_bytes: header.group_bytes() as usize,
             dictionaries: Vec::new(),
             sums_begin: header.sections.sums.begin as usize,
             path: path.to_owned(),
